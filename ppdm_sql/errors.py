@@ -1,0 +1,177 @@
+"""Every error a user can meet, and the one place where they are rendered.
+
+    PpdmError              something the user can fix
+    ├── StatementError     the text of a statement is not what the language allows
+    ├── BindError          names, roles or types do not fit the source
+    ├── TreatmentError     arguments or data do not fit a treatment
+    ├── Refused            allowed by the language, refused for privacy
+    ├── StoreError         the owner's folder, file or store is not as it must be
+    └── EngineError        DuckDB could not run a statement
+    InternalError          a bug in ppdm-sql
+
+    PrivacyWarning         a release is made, but its owner should look again
+
+A message says what is wrong, where, what is allowed and what to write. It never holds a data
+value or a secret: engine texts that could hold one are replaced by fixed words.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where something stands in a script; `end` is exclusive.
+
+    Spans never count in equality: two statements are equal when they mean the same.
+    """
+
+    text: str = field(repr=False)
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        """Line number, from 1."""
+        return self.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        """Column number in characters, from 1."""
+        return self.start - (self.text.rfind("\n", 0, self.start) + 1) + 1
+
+    @property
+    def source(self) -> str:
+        """The text that the span covers."""
+        return self.text[self.start : self.end]
+
+    def to(self, other: Span) -> Span:
+        """Return the span from the start of this one to the end of another."""
+        return Span(self.text, self.start, max(self.end, other.end))
+
+
+class PpdmError(Exception):
+    """Something the user can fix: what is wrong, where it stands, what to write."""
+
+    def __init__(self, what: str, span: Span | None = None, hint: str | None = None) -> None:
+        self.what = what
+        self.span = span
+        self.hint = hint
+        super().__init__(what)
+
+    @property
+    def line(self) -> int | None:
+        """Line of the script, from 1, where one is known."""
+        return self.span.line if self.span else None
+
+    @property
+    def column(self) -> int | None:
+        """Column of the script, from 1, where one is known."""
+        return self.span.column if self.span else None
+
+    def at(self, span: Span | None) -> Self:
+        """Point at `span` unless the error already points somewhere."""
+        if self.span is None:
+            self.span = span
+        return self
+
+    def __str__(self) -> str:
+        return render(self)
+
+
+class StatementError(PpdmError):
+    """The text of a statement is not what the language allows."""
+
+
+class BindError(PpdmError):
+    """Names, roles or types do not fit the source."""
+
+
+class TreatmentError(PpdmError):
+    """The arguments of a treatment, or the data, do not fit it."""
+
+
+class Refused(PpdmError):
+    """The language allows it; it is refused because it would not protect."""
+
+
+class StoreError(PpdmError):
+    """The owner's folder, file or store is not as it must be."""
+
+
+class EngineError(PpdmError):
+    """DuckDB could not run a statement."""
+
+    def __init__(
+        self,
+        what: str,
+        span: Span | None = None,
+        hint: str | None = None,
+        engine_text: str = "",
+    ) -> None:
+        super().__init__(what, span, hint)
+        self.engine_text = engine_text
+        """DuckDB's own text, where it cannot hold data: empty otherwise."""
+
+
+class InternalError(Exception):
+    """A bug in ppdm-sql: please report it with the statement, without any data."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}; this is a bug in ppdm-sql, please report it")
+
+
+class PrivacyWarning(UserWarning):
+    """A release was made, but its owner should look again."""
+
+
+def render(error: PpdmError) -> str:
+    """Return the message as people see it: what, the line with a caret, the hint."""
+    lines = [error.what]
+    if error.span is not None:
+        lines += _excerpt(error.span)
+    if error.hint:
+        lines.append(f"  {error.hint}")
+    return "\n".join(lines)
+
+
+def _excerpt(span: Span) -> list[str]:
+    line_start = span.text.rfind("\n", 0, span.start) + 1
+    line_end = span.text.find("\n", span.start)
+    line_end = len(span.text) if line_end < 0 else line_end
+    raw = span.text[line_start:line_end].rstrip()
+    shown = raw.expandtabs(4)
+    before = len(raw[: span.start - line_start].expandtabs(4))
+    covered = raw[: max(min(span.end, line_end) - line_start, 0)].expandtabs(4)
+    carets = "^" * max(len(covered) - before, 1)
+    indent = len(shown) - len(shown.lstrip())
+    return [
+        f"  line {span.line}, column {span.column}:",
+        f"      {shown[indent:]}",
+        f"      {' ' * max(before - indent, 0)}{carets}",
+    ]
+
+
+def suggest(word: str, known: Iterable[str], noun: str = "known") -> str:
+    """Return a hint: the nearest known word if one is near, and the list of all (ten at most)."""
+    choices = sorted(set(known))
+    if not choices:
+        return "there are none"
+    folded = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
+    listed = ", ".join(choices[:10]) + (
+        f" and {len(choices) - 10} more" if len(choices) > 10 else ""
+    )
+    prefix = f"did you mean '{folded[near[0]]}'? " if near else ""
+    return f"{prefix}{noun}: {listed}"
+
+
+def plural(count: int, noun: str, nouns: str | None = None) -> str:
+    """Return `1 value`, `2,000 values`."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"

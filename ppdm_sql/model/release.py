@@ -1,0 +1,130 @@
+"""A release after binding: every name resolved, every treatment checked against its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.model.syntax import Role, Source
+    from ppdm_sql.model.transform import Drawn, InputColumn, Transform
+    from ppdm_sql.model.types import ColumnType
+    from ppdm_sql.names import Name, QualifiedName
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One treatment of a rule, and where it stands in the script."""
+
+    transform: Transform = field(repr=False)
+    slot: str
+    """Name of its place in the release: prefixes its parameters and tables."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRule:
+    """One line of a release with its columns resolved."""
+
+    columns: tuple[InputColumn, ...]
+    names: tuple[Name, ...]
+    """The names under which they are released: as the script spells them."""
+    role: Role
+    steps: tuple[Step, ...]
+    is_released: bool
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """The types that leave."""
+        if self.steps:
+            return self.steps[-1].transform.output_types()
+        return tuple(column.type for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What a CREATE RELEASE means for its source."""
+
+    name: QualifiedName
+    source: Source
+    rules: tuple[BoundRule, ...]
+    execution: str = "native"
+    """`native` SQL expressions, or `udf`: the Python kernels."""
+
+    @property
+    def released_rules(self) -> tuple[BoundRule, ...]:
+        """The rules whose columns leave."""
+        return tuple(rule for rule in self.rules if rule.is_released)
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest chain of treatments."""
+        return max((len(rule.steps) for rule in self.released_rules), default=0)
+
+    def stage(self, index: int) -> Iterator[tuple[BoundRule, Step]]:
+        """Return the treatments that stand at one place of their chains."""
+        for rule in self.released_rules:
+            if index < len(rule.steps):
+                yield rule, rule.steps[index]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceColumn:
+    """A column as the source has it."""
+
+    name: Name
+    type: ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or view that a name stands for."""
+
+    name: QualifiedName
+    """Catalog, schema and name, as the engine spells them."""
+    is_temporary: bool
+    view_sql: str | None = field(default=None, repr=False)
+    """The text of a view; None for a table."""
+
+
+class SourceCatalog(Protocol):
+    """What binding asks of an engine about sources."""
+
+    def columns(self, source: Source) -> tuple[SourceColumn, ...]:
+        """Return the columns of a source; raise `EngineError` when it cannot be read."""
+        ...
+
+    def resolve(self, name: QualifiedName) -> Relation | None:
+        """Return the table or view that a name stands for."""
+        ...
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Return the names of all tables and views a source could be."""
+        ...
+
+
+DrawnBySlot = Mapping[str, "Drawn"]
+
+
+class Runner(Protocol):
+    """What the store needs of an engine: a few verbs, not a connection."""
+
+    def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
+        """Run one statement and return its rows."""
+        ...
+
+    def run(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> None:
+        """Run one statement for its effect."""
+        ...
+
+    def create_table(self, name: QualifiedName, data: pa.Table) -> None:
+        """Write a new table in bulk."""
+        ...

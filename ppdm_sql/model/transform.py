@@ -1,0 +1,178 @@
+"""What a treatment is: the protocols that `transforms/` fulfil and everything else relies on.
+
+`Transform` is what every treatment has. The smaller protocols below it are capabilities: a
+treatment has the methods it needs and no others, and callers ask with `isinstance`. The life of
+one, in order: `from_call` · `statistics` (one scan for all treatments) · `draw` · `to_expr` ·
+`checks` and `verify` (on what would be released) · later `invert` and `invert_condition`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pyarrow as pa
+    from sqlglot import exp
+
+    from ppdm_sql.model.syntax import TransformCall
+    from ppdm_sql.model.types import ColumnType
+    from ppdm_sql.names import Name
+
+
+@dataclass(frozen=True, slots=True)
+class InputColumn:
+    """A column as a treatment meets it: from the source, or from the treatment before it."""
+
+    name: Name
+    type: ColumnType
+    identity: str
+    """Which source column it is, the same in every release: keys are derived from it."""
+
+
+Parameter: TypeAlias = "int | float | str"
+Statistics: TypeAlias = "Mapping[str, Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Everything a treatment fixed for good: secret, kept in the owner's store, never printed."""
+
+    parameters: Mapping[str, Parameter] = field(default_factory=dict, repr=False)
+    """Numbers and texts of the one-row table: int is stored as BIGINT, float as DOUBLE."""
+    tables: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
+    """Lookup tables, such as a mapping."""
+
+
+class Keys(Protocol):
+    """Derives keys from the owner's root key."""
+
+    def derive(self, purpose: str, column: str) -> bytes:
+        """Return the 32-byte key of one purpose and one column."""
+        ...
+
+
+class Scope(Protocol):
+    """How an expression refers to what was drawn: by name, never by value."""
+
+    def parameter(self, name: str) -> exp.Expr:
+        """Return a reference to one of the treatment's parameters."""
+        ...
+
+    def lookup(self, table: str, key: exp.Expr) -> exp.Expr:
+        """Join one of the treatment's tables on its column `original`; return its `released`.
+
+        NULL where the key is NULL or not in the table.
+        """
+        ...
+
+
+class Exactness(StrEnum):
+    """How well the owner gets original values back."""
+
+    EXACT = "exact"
+    NEAR = "to about 1e-12"
+    LOOKUP = "by computing it again from the source"
+    NONE = "not invertible"
+
+
+@runtime_checkable
+class Transform(Protocol):
+    """What every treatment has. Frozen; holds what the owner wrote, nothing that was drawn."""
+
+    keyword: ClassVar[str]
+    """The word in SQL."""
+    summary: ClassVar[str]
+    """One line for people: what it does."""
+    undone_by: ClassVar[str]
+    """One line for people: what gives the original values back to an outsider."""
+    exactness: ClassVar[Exactness]
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Check arguments and column types; raise `TreatmentError` with a span."""
+        ...
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return the type of each released column."""
+        ...
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return one neutral expression a column; NULL stays NULL."""
+        ...
+
+
+@runtime_checkable
+class Measures(Protocol):
+    """A treatment that needs to know its columns: answered for all treatments in one scan."""
+
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+        """Return aggregates by name. Their text holds no parameter."""
+        ...
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """A treatment with parameters or tables of its own."""
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Fix the parameters; with `previous`, keep what analysts already know."""
+        ...
+
+
+@runtime_checkable
+class Checks(Protocol):
+    """A treatment that looks at its own result before the release is made."""
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Return aggregates over original and released values, all in one scan."""
+        ...
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise `TreatmentError`, or return warnings for the owner."""
+        ...
+
+
+@runtime_checkable
+class Inverts(Protocol):
+    """A treatment whose results the owner can translate back."""
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Return original values for released ones; NULL for what no original gives."""
+        ...
+
+    def invert_condition(
+        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+    ) -> exp.Expr | None:
+        """Rewrite `released <operator> literal` on the original column; None if impossible."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A vectorised function over Arrow arrays, registered in DuckDB under `name`.
+
+    Stateless: parameters are arguments, because any connection of the process can call it.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    """DuckDB types."""
+    returns: str
+    function: Callable[..., pa.Array]
+
+
+@runtime_checkable
+class HasKernel(Protocol):
+    """A treatment that can also run as a Python function inside DuckDB."""
+
+    kernels: ClassVar[tuple[Kernel, ...]]
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return the same values as `to_expr`, by calling a kernel."""
+        ...

@@ -1,0 +1,81 @@
+"""Column types, as far as treatments need to tell them apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The families of types a treatment accepts or refuses."""
+
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "floating point"
+    TEXT = "text"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    UUID = "uuid"
+    ENUM = "enum"
+    OTHER = "other"
+
+
+_INTEGERS = frozenset(
+    [
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "UHUGEINT",
+    ]
+)
+_WORDS = {
+    "FLOAT": Kind.FLOAT,
+    "DOUBLE": Kind.FLOAT,
+    "VARCHAR": Kind.TEXT,
+    "BOOLEAN": Kind.BOOLEAN,
+    "DATE": Kind.DATE,
+    "UUID": Kind.UUID,
+    "DECIMAL": Kind.DECIMAL,
+    "ENUM": Kind.ENUM,
+} | dict.fromkeys(_INTEGERS, Kind.INTEGER)
+_WORD = re.compile(r"[A-Z_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """A DuckDB type by its name, such as `DECIMAL(10,2)`."""
+
+    text: str
+
+    @property
+    def kind(self) -> Kind:
+        """The family of the type; a list, struct or anything unknown is OTHER."""
+        if self.text.endswith("]"):
+            return Kind.OTHER
+        word = _WORD.match(self.text)
+        if word is None:
+            return Kind.OTHER
+        if word[0].startswith("TIMESTAMP"):
+            return Kind.TIMESTAMP
+        return _WORDS.get(word[0], Kind.OTHER)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the type is a number of any kind."""
+        return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+
+    def __str__(self) -> str:
+        # The name of an ENUM lists its values, so it is never shown.
+        return "ENUM" if "ENUM(" in self.text else self.text
+
+
+DOUBLE = ColumnType("DOUBLE")
+VARCHAR = ColumnType("VARCHAR")

@@ -1,0 +1,82 @@
+"""Names as values: how they compare, how they are quoted.
+
+DuckDB keeps the case of an identifier and compares without regard to it, for ASCII letters only
+(`É` and `é` are two columns; checked on 2.0.0). Quoting does not change that.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass
+
+_FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+
+
+def fold(text: str) -> str:
+    """Return the form under which DuckDB takes two identifiers for the same."""
+    return text.translate(_FOLD)
+
+
+def quote(text: str) -> str:
+    """Return an identifier in double quotes."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One identifier; equal to another when DuckDB takes them for the same."""
+
+    text: str
+
+    @property
+    def folded(self) -> str:
+        """The form that is compared."""
+        return fold(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Name) and self.folded == other.folded
+
+    def __hash__(self) -> int:
+        return hash(self.folded)
+
+    def __str__(self) -> str:
+        return self.text if _PLAIN.match(self.text) else quote(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class QualifiedName:
+    """A table, view or release: its name and, where given, the schema and catalog before it."""
+
+    parts: tuple[Name, ...]
+
+    @classmethod
+    def of(cls, *parts: str) -> QualifiedName:
+        """Build one from plain texts."""
+        return cls(tuple(Name(part) for part in parts))
+
+    @property
+    def name(self) -> Name:
+        """The last part."""
+        return self.parts[-1]
+
+    @property
+    def schema(self) -> Name | None:
+        """The part before the last, if there is one."""
+        return self.parts[-2] if len(self.parts) > 1 else None
+
+    @property
+    def catalog(self) -> Name | None:
+        """The first of three parts, if there are three."""
+        return self.parts[-3] if len(self.parts) > 2 else None
+
+    def __str__(self) -> str:
+        return ".".join(str(part) for part in self.parts)
+
+
+STORE_CATALOG = Name("ppdm_store")
+"""The name under which the owner's database is attached, whatever its file is called."""
+
+OWNER_SCHEMA = Name("ppdm_owner")
+"""Where the owner's store lives in it; nothing is released from there or into it."""
