@@ -1,0 +1,1 @@
+"""Text to statement values and back. Knows words, not tables or treatments."""

@@ -1,0 +1,161 @@
+"""A cursor over words: look, take, expect, fail. The only other room that calls sqlglot's parser.
+
+Keywords are compared without regard to case and never match a quoted name or a string, so no
+word is reserved: `release` is a keyword only where the grammar asks for one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import ParseError
+
+from ppdm_sql.errors import Span, StatementError, suggest
+from ppdm_sql.names import Name, QualifiedName, fold
+from ppdm_sql.statements.tokens import DUCKDB, Shape, Word, sql_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_MAX_NODES = 100_000
+
+
+class Cursor:
+    """Walks the words of one statement."""
+
+    def __init__(self, text: str, words: list[Word], end: int) -> None:
+        self._text = text
+        self._words = words
+        self._end = Word(Shape.END, "", Span(text, end, end))
+        self._at = 0
+
+    @property
+    def word(self) -> Word:
+        """The word under the cursor; a word of shape END after the last."""
+        return self.peek(0)
+
+    def peek(self, ahead: int) -> Word:
+        """Return a word further on."""
+        index = self._at + ahead
+        return self._words[index] if index < len(self._words) else self._end
+
+    @property
+    def previous(self) -> Word:
+        """The word before the cursor."""
+        return self._words[self._at - 1] if self._at else self.word
+
+    def span_from(self, start: Word) -> Span:
+        """Return the span from a word to the last one taken."""
+        return start.span.to(self.previous.span)
+
+    def at(self, *keywords: str) -> bool:
+        """Whether the next words are these keywords or symbols."""
+        return all(self.peek(i).folded == fold(word) for i, word in enumerate(keywords))
+
+    def take(self, *keywords: str) -> bool:
+        """Step over these keywords if they come next."""
+        if not self.at(*keywords):
+            return False
+        self._at += len(keywords)
+        return True
+
+    def advance(self) -> Word:
+        """Step over the next word, whatever it is."""
+        word = self.word
+        self._at += 1
+        return word
+
+    def expect(self, keyword: str, why: str = "") -> Word:
+        """Step over a keyword or fail with what was expected."""
+        if not self.at(keyword):
+            self.fail(f"expected '{keyword}'{' ' + why if why else ''}, found {self.found()}")
+        return self.advance()
+
+    def expect_end(self, allowed: Iterable[str] = ()) -> None:
+        """Fail on anything that follows a complete statement."""
+        if self.word.shape is not Shape.END:
+            known = list(allowed)
+            hint = suggest(self.word.text, known, "allowed here") if known else None
+            self.fail(f"unexpected {self.found()} after the end of the statement", hint)
+
+    def found(self) -> str:
+        """Return the next word as a message names it."""
+        if self.word.shape is Shape.END:
+            return "the end of the statement"
+        if self.word.shape is Shape.STRING:
+            return "a string"
+        return f"'{self.word.text}'"
+
+    def fail(self, what: str, hint: str | None = None, span: Span | None = None) -> NoReturn:
+        """Raise, pointing at the next word unless told otherwise."""
+        raise StatementError(what, span or self.word.span, hint)
+
+    def name(self, what: str) -> tuple[Name, Span]:
+        """Take one identifier; `what` says of what, for the error."""
+        word = self.word
+        if word.shape not in (Shape.WORD, Shape.QUOTED):
+            self.fail(f"expected {what}, found {self.found()}")
+        if not word.text:
+            self.fail(f"expected {what}, found an empty name")
+        self.advance()
+        return Name(word.text), word.span
+
+    def qualified_name(self, what: str) -> tuple[QualifiedName, Span]:
+        """Take `name`, `schema.name` or `catalog.schema.name`."""
+        first = self.word
+        parts = [self.name(what)[0]]
+        while self.take("."):
+            parts.append(self.name(what)[0])
+        span = self.span_from(first)
+        if len(parts) > 3:
+            self.fail("a name has at most three parts: catalog.schema.name", span=span)
+        return QualifiedName(tuple(parts)), span
+
+    def query_in_parentheses(self) -> tuple[exp.Query, Span]:
+        """Take `( SELECT … )` and hand the inside to sqlglot's parser."""
+        opening = self.expect("(")
+        depth = [")"]
+        first = self.word
+        while depth:
+            if self.word.shape is Shape.END:
+                self.fail("this '(' is never closed", span=opening.span)
+            word = self.advance()
+            if word.shape is Shape.SYMBOL and word.text in _CLOSING:
+                depth.append(_CLOSING[word.text])
+            elif word.shape is Shape.SYMBOL and word.text == depth[-1]:
+                depth.pop()
+        closing = self.previous
+        inside = Span(self._text, first.span.start, closing.span.start)
+        return self._parse_query(inside), opening.span.to(closing.span)
+
+    def _parse_query(self, inside: Span) -> exp.Query:
+        tokens = [
+            token
+            for token in sql_tokens(self._text)
+            if token.start >= inside.start and token.end < inside.end
+        ]
+        if not tokens:
+            self.fail("expected SELECT inside the parentheses", span=inside)
+        parser = DUCKDB.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES)
+        try:
+            trees = parser.parse(tokens, self._text)
+        except ParseError as error:
+            self._fail_from(error, inside)
+        if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+            self.fail("a source in parentheses must be one SELECT", span=inside)
+        tree = trees[0]
+        if any(True for _ in tree.find_all(exp.Command)):
+            self.fail("a source in parentheses must be one SELECT", span=inside)
+        return tree
+
+    def _fail_from(self, error: ParseError, inside: Span) -> NoReturn:
+        detail = error.errors[0] if error.errors else {}
+        start = len(detail.get("start_context") or "")
+        # `start_context` is cut to the hundred characters before the place.
+        context = detail.get("start_context") or ""
+        found = self._text.find(context + (detail.get("highlight") or ""), inside.start - start)
+        at = inside.start if found < 0 else found + len(context)
+        span = Span(self._text, at, at + max(len(detail.get("highlight") or ""), 1))
+        raise StatementError("this SELECT cannot be read", span) from None

@@ -1,0 +1,82 @@
+"""A script to statements: ours become values, everything else stays the owner's own text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from ppdm_sql.model.syntax import PlainSql, ReleaseStatement, Statement
+from ppdm_sql.statements.commands import (
+    parse_describe_release,
+    parse_explain_release,
+    parse_show_releases,
+)
+from ppdm_sql.statements.cursor import Cursor
+from ppdm_sql.statements.release import (
+    parse_create_release,
+    parse_drop_release,
+    parse_refresh_release,
+)
+from ppdm_sql.statements.tokens import Shape, Word, check_gaps, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.names import QualifiedName
+
+StatementParser: TypeAlias = "Callable[[Cursor], ReleaseStatement]"
+
+# A statement is ours by its first words. `DESCRIBE release` alone is a table of that name, so
+# the words of some statements must be followed by more; `SHOW RELEASES` must be all there is.
+_OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
+    (("CREATE", "RELEASE"), parse_create_release),
+    (("CREATE", "OR", "REPLACE", "RELEASE"), parse_create_release),
+    (("DROP", "RELEASE"), parse_drop_release),
+    (("REFRESH", "RELEASE"), parse_refresh_release),
+    (("DESCRIBE", "RELEASE"), parse_describe_release),
+    (("EXPLAIN", "RELEASE"), parse_explain_release),
+    (("SHOW", "RELEASES"), parse_show_releases),
+)
+_TABLE_IF_ALONE = parse_describe_release
+
+STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)
+"""The openings of our statements, for hints."""
+
+
+def parse_script(text: str) -> list[Statement]:
+    """Split a script at its semicolons and parse the statements that are ours."""
+    statements: list[Statement] = []
+    for part in _split(words(text)):
+        span = part[0].span.to(part[-1].span)
+        statements.append(_parse(text, part, span))
+    return statements
+
+
+def parse_name(text: str) -> QualifiedName:
+    """Parse the name of a release as it stands in a statement: `research.patients`."""
+    found = words(text)
+    cursor = Cursor(text, found, len(text))
+    name, _ = cursor.qualified_name("the name of a release")
+    cursor.expect_end()
+    return name
+
+
+def _split(found: list[Word]) -> list[list[Word]]:
+    parts: list[list[Word]] = [[]]
+    for word in found:
+        if word.shape is Shape.SYMBOL and word.text == ";":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return [part for part in parts if part]
+
+
+def _parse(text: str, part: list[Word], span: Span) -> Statement:
+    cursor = Cursor(text, part, span.end)
+    for opening, parser in _OURS:
+        if cursor.at(*opening):
+            if parser is _TABLE_IF_ALONE and len(part) == len(opening):
+                break
+            check_gaps(text, part)
+            return parser(cursor)
+    return PlainSql(span.source, span)
