@@ -1,0 +1,314 @@
+"""`graded_grouping(bands => …)`: a number becomes its band's name plus its place in the band."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.errors import TreatmentError, plural
+from ppdm_sql.kernels.bands import END_OF_BAND, Bands, graded_bands, graded_grouping
+from ppdm_sql.model.transform import Drawn, Exactness, Kernel
+from ppdm_sql.model.types import DOUBLE, ColumnType, Kind
+from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+from ppdm_sql.transforms.expressions import as_double, comparison, double, literal_of, only_finite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.model.syntax import TransformCall, Value
+    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.names import Name
+
+MAX_BANDS = 256
+_WRITE_BANDS = "write bands => 5, bands => [15, 30, 45] or bands => [[15, 29], [30, 44]]"
+_OUTSIDE = ("error", "null", "clamp")
+
+
+@dataclass(frozen=True, slots=True)
+class GradedGrouping:
+    """Bands by their limits, or their number when they are cut from the data."""
+
+    keyword: ClassVar[str] = "graded_grouping"
+    summary: ClassVar[str] = "a number becomes its band's name plus its place inside the band"
+    undone_by: ClassVar[str] = (
+        "two known values in a band, or evenly spaced values, whose spacing shows the band's width"
+    )
+    exactness: ClassVar[Exactness] = Exactness.NEAR
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("ppdm_graded_grouping", ("DOUBLE", "DOUBLE[]"), "DOUBLE", graded_grouping),
+        Kernel(
+            "ppdm_graded_bands",
+            ("DOUBLE", "DOUBLE[]", "DOUBLE[]", "DOUBLE[]", "BOOLEAN"),
+            "DOUBLE",
+            graded_bands,
+        ),
+    )
+
+    column: Name
+    count: int
+    limits: tuple[tuple[float, float], ...] | None = field(repr=False)
+    """None: equal bands between the smallest and the largest value."""
+    names: tuple[int, ...] = field(repr=False)
+    outside: str
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Check `bands`, `names` and `outside` against each other and a numeric column."""
+        column = one_column(call, columns)
+        require_kind(
+            call,
+            column,
+            (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT),
+            "for categories write mapping()",
+        )
+        arguments = Arguments(call, ("bands", "names", "outside"))
+        bands = arguments.value("bands")
+        limits = None if _is_whole(bands) else _read_limits(arguments, bands)
+        count = len(limits) if limits else arguments.integer("bands", 1, 1, MAX_BANDS)
+        names = _read_names(arguments, count)
+        outside = arguments.choice("outside", "error", _OUTSIDE)
+        return cls(column.name, count, limits, names, outside)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return DOUBLE."""
+        return (DOUBLE,)
+
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+        """Ask for the range of the column when it is cut into equal bands."""
+        if self.limits:
+            return {}
+        x = as_double(inputs[0])
+        finite = only_finite(x)
+        return {
+            "values": exp.Count(this=x.copy()),
+            "finite": exp.Count(this=finite),
+            "low": exp.Min(this=finite.copy()),
+            "high": exp.Max(this=finite.copy()),
+        }
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Fix the limits. A refresh keeps them: analysts know values of these bands."""
+        if previous is not None:
+            return previous
+        limits = self.limits or self._cut(statistics)
+        parameters: dict[str, Parameter] = {}
+        for i, ((low, high), name) in enumerate(zip(limits, self.names, strict=True), start=1):
+            parameters |= {f"low_{i}": low, f"high_{i}": high, f"name_{i}": float(name)}
+        return Drawn(parameters)
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return a balanced tree of comparisons: its cost grows with log(bands)."""
+        x = as_double(inputs[0])
+        graded = exp.case().when(
+            exp.GTE(this=x.copy(), expression=scope.parameter("low_1")),
+            self._search(x, scope, 1, self.count),
+        )
+        if self.outside == "clamp":
+            below = exp.LT(this=x.copy(), expression=scope.parameter("low_1"))
+            graded = graded.when(below, scope.parameter("name_1"))
+        return (graded,)
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return a call of `ppdm_graded_bands`."""
+
+        def listed(stem: str) -> exp.Expr:
+            return exp.Array(
+                expressions=[scope.parameter(f"{stem}_{i}") for i in range(1, self.count + 1)]
+            )
+
+        return (
+            exp.Anonymous(
+                this="ppdm_graded_bands",
+                expressions=[
+                    as_double(inputs[0]),
+                    listed("low"),
+                    listed("high"),
+                    listed("name"),
+                    exp.true() if self.outside == "clamp" else exp.false(),
+                ],
+            ),
+        )
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count the values that fell into no band, unless the owner said what becomes of them."""
+        if self.outside != "error":
+            return {}
+        lost = exp.and_(inputs[0].is_(exp.null()).not_(), outputs[0].is_(exp.null()))
+        return {"outside": exp.CountIf(this=lost)}
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when values lie in no band."""
+        outside = int(results.get("outside", 0))
+        if outside:
+            verb = "lies" if outside == 1 else "lie"
+            raise TreatmentError(
+                f"graded_grouping: {plural(outside, 'value')} of '{self.column}' "
+                f"{verb} in no band (NaN and infinity are in none)",
+                hint="widen the bands, or write outside => 'null' or outside => 'clamp'",
+            )
+        return ()
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Return original values as DOUBLE, exact to about 1e-12 of a band's width."""
+        y = np.asarray(outputs[0].to_numpy(zero_copy_only=False), dtype=np.float64)
+        x = self._bands(drawn).ungrade(y)
+        return (pa.array(x, mask=np.isnan(x)),)
+
+    def invert_condition(
+        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+    ) -> exp.Expr | None:
+        """Rewrite a threshold: order is kept, but for the end of a band that took the 0.999."""
+        if isinstance(literal, str):
+            return None
+        bands = self._bands(drawn)
+        if operator in ("=", "<>"):
+            original = bands.ungrade(np.array([literal], dtype=np.float64))[0]
+            if np.isnan(original):
+                return None
+            return comparison(operator, column, literal_of(float(original)))
+        at = int(np.searchsorted(bands.names, literal, side="right")) - 1
+        place = literal - bands.names[at] if at >= 0 else 1.0
+        if place >= 1 and at + 1 < self.count:
+            # No released value lies between two names: compare with the next band's first.
+            at, place, operator = at + 1, 0.0, {"<=": "<", ">": ">="}.get(operator, operator)
+        low, high = float(bands.lows[at]), float(bands.highs[at])
+        if place >= 1:  # above every released value
+            return exp.true() if operator in ("<", "<=") else exp.false()
+        condition = comparison(operator, column, literal_of(low + place * (high - low)))
+        if condition is None or place <= END_OF_BAND:
+            return condition
+        is_end = exp.EQ(this=column.copy(), expression=literal_of(high))
+        if operator in (">", ">="):
+            return exp.and_(condition, exp.not_(is_end))
+        return exp.or_(condition, is_end)
+
+    def _cut(self, statistics: Statistics) -> tuple[tuple[float, float], ...]:
+        """Cut the column's range into equal bands."""
+        values, finite = int(statistics["values"]), int(statistics["finite"])
+        if finite < values and self.outside == "error":
+            raise TreatmentError(
+                f"graded_grouping: '{self.column}' holds "
+                f"{plural(values - finite, 'value')} that are NaN or infinite",
+                hint="write outside => 'null' to release them as NULL, or give the limits",
+            )
+        if not finite:
+            raise TreatmentError(
+                f"graded_grouping: '{self.column}' has no values to cut into bands",
+                hint="give the limits: bands => [15, 30, 45]",
+            )
+        if self.count > finite:
+            raise TreatmentError(
+                f"graded_grouping: {self.count} bands for {plural(finite, 'value')} "
+                f"of '{self.column}'",
+                hint=f"write at most bands => {finite}, or give the limits",
+            )
+        edges = np.linspace(float(statistics["low"]), float(statistics["high"]), self.count + 1)
+        if not np.all(edges[:-1] < edges[1:]):
+            raise TreatmentError(
+                f"graded_grouping: '{self.column}' is constant, there is nothing to cut",
+                hint="give the limits: bands => [15, 30, 45], or write suppress()",
+            )
+        return tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+    def _search(self, x: exp.Expr, scope: Scope, first: int, last: int) -> exp.Expr:
+        if first == last:
+            return self._band(x, scope, first)
+        middle = (first + last + 1) // 2
+        return (
+            exp.case()
+            .when(
+                exp.LT(this=x.copy(), expression=scope.parameter(f"low_{middle}")),
+                self._search(x, scope, first, middle - 1),
+            )
+            .else_(self._search(x, scope, middle, last))
+        )
+
+    def _band(self, x: exp.Expr, scope: Scope, i: int) -> exp.Expr:
+        def refer(stem: str, at: int = i) -> exp.Expr:
+            return scope.parameter(f"{stem}_{at}")
+
+        line = refer("name") + exp.paren(x.copy() - refer("low")) / exp.paren(
+            refer("high") - refer("low")
+        )
+        if i < self.count and self._is_shared(i):
+            return line
+        end = refer("name") + double(str(END_OF_BAND))
+        graded = (
+            exp.case()
+            .when(exp.LT(this=x.copy(), expression=refer("high")), line)
+            .when(exp.EQ(this=x.copy(), expression=refer("high")), end)
+        )
+        if self.outside != "clamp":
+            return graded
+        if i < self.count:
+            nearer_below = exp.LT(
+                this=x.copy() - refer("high"), expression=refer("low", i + 1) - x.copy()
+            )
+            graded = graded.when(nearer_below, end.copy())
+            return graded.else_(refer("name", i + 1))
+        # NaN sorts above infinity and stays NULL.
+        return graded.when(exp.LTE(this=x.copy(), expression=double("Infinity")), end.copy())
+
+    def _is_shared(self, i: int) -> bool:
+        """Whether band i ends where the next begins."""
+        return self.limits is None or self.limits[i - 1][1] == self.limits[i][0]
+
+    def _bands(self, drawn: Drawn) -> Bands:
+        def column(stem: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+            values = (float(drawn.parameters[f"{stem}_{i}"]) for i in range(1, self.count + 1))
+            return np.fromiter(values, dtype=np.float64, count=self.count)
+
+        return Bands(column("low"), column("high"), column("name"))
+
+
+def _is_whole(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _read_limits(arguments: Arguments, bands: Value) -> tuple[tuple[float, float], ...]:
+    if not isinstance(bands, tuple) or not bands:
+        arguments.fail("bands", "'bands' must be a number or a list", _WRITE_BANDS)
+    pairs: tuple[Value, ...] = bands
+    if all(not isinstance(item, tuple) for item in bands):
+        if len(bands) < 2:
+            arguments.fail("bands", "one edge makes no band", _WRITE_BANDS)
+        pairs = tuple(itertools.pairwise(bands))
+    limits = tuple(_read_pair(arguments, pair) for pair in pairs)
+    if len(limits) > MAX_BANDS:
+        arguments.fail("bands", f"there can be at most {MAX_BANDS} bands")
+    if any(high > low for (_, high), (low, _) in itertools.pairwise(limits)):
+        arguments.fail("bands", "bands must ascend and not overlap")
+    return limits
+
+
+def _read_pair(arguments: Arguments, pair: Value) -> tuple[float, float]:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        arguments.fail("bands", "a band is a pair [low, high]", _WRITE_BANDS)
+    low, high = pair
+    for limit in (low, high):
+        if isinstance(limit, bool) or not isinstance(limit, int | float):
+            arguments.fail("bands", "limits of bands must be numbers", _WRITE_BANDS)
+    if not float(low) < float(high):  # type: ignore[arg-type]  # both were checked above
+        arguments.fail("bands", "limits of bands must ascend", _WRITE_BANDS)
+    return float(low), float(high)  # type: ignore[arg-type]  # both were checked above
+
+
+def _read_names(arguments: Arguments, count: int) -> tuple[int, ...]:
+    names = arguments.value("names", tuple(range(1, count + 1)))
+    if not isinstance(names, tuple) or not all(_is_whole(name) for name in names):
+        arguments.fail("names", "'names' must be a list of whole numbers")
+    whole = tuple(int(name) for name in names)  # type: ignore[arg-type]  # checked above
+    if len(whole) != count:
+        arguments.fail("names", f"{plural(count, 'band')} but {plural(len(whole), 'name')}")
+    if any(upper <= lower for lower, upper in itertools.pairwise(whole)):
+        arguments.fail("names", "names of bands must ascend")
+    if any(abs(name) > 2**31 for name in whole):
+        arguments.fail("names", "names of bands must fit in 32 bits")
+    return whole

@@ -1,0 +1,143 @@
+"""`mapping(prefix => 'Illness')`: every category becomes an alias; the table stays with the owner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from ppdm_sql.errors import plural
+from ppdm_sql.kernels.permutation import secret_permutation
+from ppdm_sql.model.transform import Drawn, Exactness
+from ppdm_sql.model.types import VARCHAR, ColumnType, Kind
+from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+from ppdm_sql.transforms.expressions import as_text, comparison, literal_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping as Map
+    from collections.abc import Sequence
+
+    from ppdm_sql.model.syntax import TransformCall
+    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.names import Name
+
+_KINDS = (
+    Kind.TEXT,
+    Kind.ENUM,
+    Kind.INTEGER,
+    Kind.DECIMAL,
+    Kind.BOOLEAN,
+    Kind.DATE,
+    Kind.TIMESTAMP,
+    Kind.UUID,
+)
+# Types that reach Arrow and come back as the same type; the others are compared as text.
+_NATIVE = frozenset(["VARCHAR", "BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"])
+_MANY = 50
+_TABLE = "aliases"
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """One alias a category, numbered in a random order; a category seen later is NULL."""
+
+    keyword: ClassVar[str] = "mapping"
+    summary: ClassVar[str] = "a category becomes an alias from a table only the owner has"
+    undone_by: ClassVar[str] = "knowing how frequent the categories are"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+
+    column: Name
+    prefix: str
+    is_native: bool
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Take a categorical column and a prefix; by default the column's name."""
+        column = one_column(call, columns)
+        require_kind(call, column, _KINDS, "for measurements write graded_grouping()")
+        arguments = Arguments(call, ("prefix",))
+        prefix = arguments.text("prefix", column.name.text)
+        return cls(column.name, prefix, column.type.text in _NATIVE)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return text."""
+        return (VARCHAR,)
+
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Map[str, exp.Expr]:
+        """Ask for the distinct categories."""
+        key = self._key(inputs[0])
+        return {
+            "rows": exp.Count(this=key),
+            "categories": exp.ArrayAgg(this=exp.Distinct(expressions=[key.copy()])),
+        }
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Number the categories at random; those that have an alias keep it."""
+        categories = _values(statistics["categories"]).drop_null()
+        old = previous.tables[_TABLE] if previous is not None else None
+        if old is not None:
+            known = old.column("original").combine_chunks().cast(categories.type)
+            categories = categories.filter(pc.invert(pc.is_in(categories, value_set=known)))
+        start = old.num_rows if old is not None else 0
+        order = secret_permutation(len(categories))
+        numbers = pc.cast(pa.array(order + start + 1), pa.string())
+        aliases = pc.binary_join_element_wise(self.prefix, numbers, "_")
+        new = pa.table({"original": categories, "released": aliases})
+        table = new if old is None else pa.concat_tables([old.cast(new.schema), new])
+        # The order of rows on disk must not be that of the aliases, nor of the source.
+        return Drawn(tables={_TABLE: table.take(secret_permutation(table.num_rows))})
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return the alias that the joined table gives."""
+        return (scope.lookup(_TABLE, self._key(inputs[0])),)
+
+    def checks(self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]) -> Map[str, exp.Expr]:
+        """Ask for nothing: the statistics say enough."""
+        return {}
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Warn when most categories stand for a single row."""
+        distinct = len(_values(results["categories"]).drop_null())
+        rows = int(results["rows"])
+        if distinct <= _MANY or distinct * 2 <= rows:
+            return ()
+        warning = (
+            f"mapping of '{self.column}': {distinct:,} categories in {plural(rows, 'row')}; "
+            "aliases that are nearly unique single out rows as names do: "
+            "consider IDENTIFIER or pseudonym()"
+        )
+        return (warning,)
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Return the categories of aliases."""
+        table = drawn.tables[_TABLE]
+        at = pc.index_in(
+            outputs[0].cast(pa.string()),
+            value_set=table.column("released").combine_chunks().cast(pa.string()),
+        )
+        return (table.column("original").combine_chunks().take(at),)
+
+    def invert_condition(
+        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+    ) -> exp.Expr | None:
+        """Rewrite an equality with a known alias; aliases have no order."""
+        if operator not in ("=", "<>"):
+            return None
+        (original,) = self.invert((pa.array([str(literal)]),), drawn)
+        if original.null_count:
+            return None
+        return comparison(operator, column, literal_of(original[0].as_py()))
+
+    def _key(self, column: exp.Expr) -> exp.Expr:
+        return column if self.is_native else as_text(column)
+
+
+def _values(cell: Any) -> pa.Array:
+    """Return the values of a list cell; an empty table gives NULL."""
+    values = cell.values
+    if values is None:
+        return pa.array([], pa.string())
+    return values.cast(pa.string()) if pa.types.is_large_string(values.type) else values
