@@ -1,0 +1,175 @@
+"""Statement and source schema to a `Release`: every error of names, roles and types arises here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.bind.lineage import column_identity
+from ppdm_sql.bind.sources import resolve_source
+from ppdm_sql.errors import BindError, InternalError, Refused, suggest
+from ppdm_sql.model.release import BoundRule, Release, SourceCatalog, SourceColumn, Step
+from ppdm_sql.model.syntax import (
+    ColumnRule,
+    CreateRelease,
+    FileSource,
+    Option,
+    Role,
+    Source,
+    TableSource,
+    TransformCall,
+)
+from ppdm_sql.model.transform import InputColumn
+from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.model.transform import Transform
+
+_UNTREATED = "keep"
+_OPTIONS: dict[str, tuple[str, ...]] = {"execution": ("native", "udf")}
+
+
+def bind_release(
+    statement: CreateRelease, catalog: SourceCatalog, transforms: Sequence[type[Transform]]
+) -> Release:
+    """Resolve every name and check every treatment against its columns."""
+    _check_name(statement)
+    _check_roles(statement)
+    execution = _option(statement, "execution")
+    source = resolve_source(statement, catalog)
+    columns = {column.name: column for column in catalog.columns(source)}
+    words = {transform.keyword: transform for transform in transforms}
+    _check_columns(statement, columns)
+    rules = []
+    for index, rule in enumerate(statement.rules):
+        bound = tuple(
+            InputColumn(
+                columns[column.name].name,
+                columns[column.name].type,
+                column_identity(catalog, source, columns[column.name].name),
+            )
+            for column in rule.columns
+        )
+        steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
+        names = tuple(column.name for column in rule.columns)
+        rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
+    return Release(statement.name, source, tuple(rules), execution)
+
+
+def _steps(
+    rule: ColumnRule,
+    columns: tuple[InputColumn, ...],
+    words: dict[str, type[Transform]],
+    index: int,
+) -> Iterator[Step]:
+    for place, call in enumerate(rule.treatments or (TransformCall(_UNTREATED, span=rule.span),)):
+        if call.keyword not in words:
+            names = ", ".join(str(column.name) for column in columns)
+            raise BindError(
+                f"unknown treatment '{call.keyword}' for column '{names}'",
+                _word_span(call),
+                suggest(call.keyword, words),
+            )
+        transform = words[call.keyword].from_call(call, columns)
+        types = transform.output_types()
+        if len(types) != len(columns):
+            raise InternalError(f"{call.keyword} changed the number of columns")
+        yield Step(transform, f"t{index}_{place}", call.span)
+        columns = tuple(
+            InputColumn(column.name, type_, column.identity)
+            for column, type_ in zip(columns, types, strict=True)
+        )
+
+
+def _word_span(call: TransformCall) -> Span | None:
+    if call.span is None:
+        return None
+    return type(call.span)(call.span.text, call.span.start, call.span.start + len(call.keyword))
+
+
+def _check_name(statement: CreateRelease) -> None:
+    if statement.name.catalog is not None:
+        raise BindError(
+            "a release lives in the owner's database",
+            statement.name_span,
+            f"write {QualifiedName(statement.name.parts[1:])}",
+        )
+    if statement.name.schema == OWNER_SCHEMA:
+        raise Refused(
+            f"'{OWNER_SCHEMA}' is the owner's store, not a place for releases",
+            statement.name_span,
+            "name another schema",
+        )
+
+
+def _check_roles(statement: CreateRelease) -> None:
+    keys = [rule for rule in statement.rules if rule.role is Role.KEY]
+    if len(keys) > 1 or (keys and len(keys[0].columns) > 1):
+        raise BindError(
+            "a release has one KEY column",
+            keys[-1].span,
+            "make one column of several in a (SELECT …) source",
+        )
+    for rule in statement.rules:
+        if rule.role is Role.IDENTIFIER and rule.treatments:
+            raise BindError(
+                "an IDENTIFIER never leaves, so it takes no treatment",
+                rule.treatments[0].span,
+                "remove the treatment, or give the column another role",
+            )
+    if not any(rule.is_released for rule in statement.rules):
+        raise BindError(
+            "no column of this release leaves",
+            statement.name_span,
+            "IDENTIFIER and a KEY without a treatment stay with the owner",
+        )
+
+
+def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) -> None:
+    seen: set[Name] = set()
+    for rule in statement.rules:
+        for column in rule.columns:
+            if column.name not in columns:
+                raise BindError(
+                    f"there is no column '{column.name}' in {_called(statement.source)}",
+                    column.span,
+                    suggest(column.name.text, (str(name) for name in columns), "columns"),
+                )
+            if column.name in seen:
+                raise BindError(
+                    f"column '{column.name}' is listed twice",
+                    column.span,
+                    "a column has one role and one line",
+                )
+            seen.add(column.name)
+
+
+def _called(source: Source) -> str:
+    match source:
+        case TableSource(name):
+            return f"'{name}'"
+        case FileSource():
+            return "the file"
+        case _:
+            return "the SELECT"
+
+
+def _option(statement: CreateRelease, name: str) -> str:
+    """Return the value of an option, its default, or fail on any option that does not exist."""
+    chosen: Option | None = None
+    for option in statement.options:
+        if option.name not in _OPTIONS:
+            raise BindError(
+                f"unknown option '{option.name}'", option.span, suggest(option.name, _OPTIONS)
+            )
+        if option.name == name:
+            chosen = option
+    choices = _OPTIONS[name]
+    if chosen is None:
+        return choices[0]
+    if chosen.value not in choices:
+        listed = ", ".join(f"'{choice}'" for choice in choices)
+        raise BindError(f"option '{name}' must be one of {listed}", chosen.span)
+    return str(chosen.value)

@@ -1,0 +1,47 @@
+"""Trees to text. The only place that asks sqlglot for SQL to run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import ErrorLevel, exp
+
+from ppdm_sql.errors import InternalError
+
+if TYPE_CHECKING:
+    from ppdm_sql.compile.targets import Target
+    from ppdm_sql.names import QualifiedName
+
+KERNEL_PREFIX = "ppdm_"
+
+
+def to_sql(tree: exp.Expr, dialect: str = "duckdb", pretty: bool = False) -> str:
+    """Return the text of a tree, every identifier quoted."""
+    return tree.sql(
+        dialect=dialect,
+        identify=True,
+        normalize_functions=False,
+        unsupported_level=ErrorLevel.RAISE,
+        pretty=pretty,
+        comments=False,
+    )
+
+
+def check_tree(tree: exp.Expr, target: Target) -> None:
+    """Raise when a tree holds a node the target may not be given: default deny."""
+    for node in tree.walk():
+        if type(node) not in target.nodes:
+            raise InternalError(f"{type(node).__name__} is not allowed in SQL for {target.name}")
+        if isinstance(node, exp.Anonymous) and not str(node.this).startswith(KERNEL_PREFIX):
+            raise InternalError(f"an unlisted function is not allowed in SQL for {target.name}")
+
+
+def table_of(name: QualifiedName, alias: str | None = None) -> exp.Table:
+    """Return a table reference, quoted part by part."""
+    catalog, schema = name.catalog, name.schema
+    return exp.table_(
+        exp.to_identifier(name.name.text, quoted=True),
+        db=exp.to_identifier(schema.text, quoted=True) if schema else None,
+        catalog=exp.to_identifier(catalog.text, quoted=True) if catalog else None,
+        alias=exp.to_identifier(alias, quoted=True) if alias else None,
+    )

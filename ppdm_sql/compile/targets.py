@@ -1,0 +1,33 @@
+"""Engines a release can be written for, and what each may be given. Anything else is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+_NEUTRAL: frozenset[type[exp.Expr]] = frozenset(
+    {
+        exp.Select, exp.From, exp.Table, exp.TableAlias, exp.Subquery, exp.Join, exp.Alias,
+        exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Cast, exp.DataType,
+        exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Is, exp.Paren,
+        exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
+        exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.DPipe,
+        exp.SHA2, exp.Substring,
+    }
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An engine: its dialect, the nodes it may be given, whether it can call our kernels."""
+
+    name: str
+    dialect: str
+    nodes: frozenset[type[exp.Expr]]
+    calls_kernels: bool = False
+
+
+DUCKDB = Target("duckdb", "duckdb", _NEUTRAL | {exp.Anonymous, exp.Array}, calls_kernels=True)
+
+TARGETS: dict[str, Target] = {target.name: target for target in (DUCKDB,)}
