@@ -1,0 +1,90 @@
+"""The folder is the safe: who may enter it decides who may read the store.
+
+DuckDB writes its WAL and spill files with the process's umask, raw rows inside, so a mode on the
+database file alone protects nothing. The folder must be the owner's alone.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def prepare(database: Path) -> None:
+    """Make the folder of a new store, or check that an existing one is the owner's alone."""
+    if os.name != "posix":
+        raise StoreError("the owner's store needs a POSIX system, whose file modes can be checked")
+    folder = database.parent
+    if not folder.exists() and not folder.is_symlink():
+        try:
+            folder.mkdir(mode=0o700, parents=True)
+        except OSError as error:
+            raise StoreError(f"the folder '{folder}' cannot be made: {error.strerror}") from None
+        folder.chmod(0o700)
+    _check_folder(folder)
+    for path in (database, wal_of(database)):
+        if path.exists() or path.is_symlink():
+            _check_file(path)
+
+
+def secure(database: Path) -> None:
+    """Take a file that DuckDB just made away from everybody else."""
+    for path in (database, wal_of(database)):
+        if path.exists():
+            path.chmod(0o600)
+
+
+def wal_of(database: Path) -> Path:
+    """Return the name of a database's write-ahead log."""
+    return database.with_name(database.name + ".wal")
+
+
+def spill_folder(database: Path) -> Path:
+    """Return where DuckDB may spill: inside the safe."""
+    return database.with_name(database.name + ".spill")
+
+
+def _check_folder(folder: Path) -> None:
+    found = folder.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise StoreError(
+            f"the folder '{folder}' is a symbolic link", hint="name the folder that it points to"
+        )
+    if not stat.S_ISDIR(found.st_mode):
+        raise StoreError(f"'{folder}' is not a folder")
+    _check_owner(folder, found)
+    if found.st_mode & _OTHERS:
+        raise StoreError(
+            f"others may enter the folder '{folder}' (mode {stat.S_IMODE(found.st_mode):04o})",
+            hint=f"write chmod 700 '{folder}', or put the database in a folder of its own",
+        )
+
+
+def _check_file(path: Path) -> None:
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise StoreError(f"'{path}' is a symbolic link", hint="name the database that it points to")
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreError(f"'{path}' is not a file")
+    _check_owner(path, found)
+    if found.st_mode & _OTHERS:
+        raise StoreError(
+            f"others may read or write '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
+            hint=f"write chmod 600 '{path}'",
+        )
+
+
+def _check_owner(path: Path, found: os.stat_result) -> None:
+    if found.st_uid != os.geteuid():
+        raise StoreError(
+            f"'{path}' belongs to another user (uid {found.st_uid})",
+            hint=f"write chown {os.geteuid()} '{path}', or run as that user",
+        )

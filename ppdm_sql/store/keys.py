@@ -1,0 +1,28 @@
+"""Keys: one root key a store, every other derived from it by purpose and column."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+ROOT_KEY_BYTES = 32
+
+
+def new_root_key() -> bytes:
+    """Return a root key from the system's generator."""
+    return secrets.token_bytes(ROOT_KEY_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class RootKey:
+    """Derives keys with HKDF-SHA256; never printed."""
+
+    secret: bytes = field(repr=False)
+
+    def derive(self, purpose: str, column: str) -> bytes:
+        """Return the 32-byte key of one purpose and one column."""
+        info = b"\0".join((b"ppdm-sql/1", purpose.encode(), column.encode()))
+        return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(self.secret)

@@ -1,0 +1,111 @@
+"""Where a version of a release keeps what was drawn: one parameter row and its lookup tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.compile.query import parameter_column
+from ppdm_sql.compile.render import table_of
+from ppdm_sql.errors import StoreError
+from ppdm_sql.model.transform import Drawn
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.model.release import DrawnBySlot, Release, Runner
+    from ppdm_sql.model.transform import Parameter
+
+_ARROW_TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+def owner_table(name: str) -> QualifiedName:
+    """Return the full name of a table of the store."""
+    return QualifiedName((STORE_CATALOG, OWNER_SCHEMA, Name(name)))
+
+
+@dataclass(frozen=True, slots=True)
+class VersionStorage:
+    """The tables of one version of one release, by their names."""
+
+    release_id: int
+    version: int
+
+    @property
+    def prefix(self) -> str:
+        """What the names of all its tables begin with."""
+        return f"r{self.release_id}_v{self.version}_"
+
+    def parameter_table(self) -> QualifiedName:
+        """Return the name of the one-row table of parameters."""
+        return owner_table(self.prefix + "parameters")
+
+    def lookup_table(self, slot: str, table: str) -> QualifiedName:
+        """Return the name of one of a treatment's tables."""
+        return owner_table(f"{self.prefix}{slot}_{table}")
+
+
+def write_tables(runner: Runner, storage: VersionStorage, drawn: DrawnBySlot) -> None:
+    """Write the lookup tables of some treatments."""
+    for slot, values in drawn.items():
+        for name, table in values.tables.items():
+            runner.create_table(storage.lookup_table(slot, name), table)
+
+
+def write_parameters(runner: Runner, storage: VersionStorage, drawn: DrawnBySlot) -> None:
+    """Write the parameter row: everything drawn so far. Replaces the row of an earlier stage."""
+    row: dict[str, Parameter] = {
+        parameter_column(slot, name): value
+        for slot, values in drawn.items()
+        for name, value in values.parameters.items()
+    }
+    if row:
+        columns = {k: pa.array([v], _ARROW_TYPES[type(v)]) for k, v in row.items()}
+        runner.create_table(storage.parameter_table(), pa.table(columns))
+
+
+def read_drawn(
+    runner: Runner, storage: VersionStorage, release: Release, tables: Sequence[str]
+) -> dict[str, Drawn]:
+    """Read back what a version drew, by slot; `tables` are the names the store recorded."""
+    parameters = _read_row(runner, storage, tables)
+    drawn = {}
+    for rule in release.released_rules:
+        for step in rule.steps:
+            prefix = parameter_column(step.slot, "")
+            own = {
+                name.removeprefix(prefix): value
+                for name, value in parameters.items()
+                if name.startswith(prefix)
+            }
+            start = storage.prefix + prefix
+            lookups = {
+                name.removeprefix(start): runner.query(
+                    exp.select("*").from_(table_of(owner_table(name)))
+                )
+                for name in tables
+                if name.startswith(start)
+            }
+            drawn[step.slot] = Drawn(own, lookups)
+    return drawn
+
+
+def _read_row(
+    runner: Runner, storage: VersionStorage, tables: Sequence[str]
+) -> Mapping[str, Parameter]:
+    name = storage.parameter_table()
+    if name.name.text not in tables:
+        return {}
+    rows: list[dict[str, Parameter]] = runner.query(
+        exp.select("*").from_(table_of(name))
+    ).to_pylist()
+    if len(rows) != 1:
+        raise StoreError(
+            "the owner's store is damaged: a parameter table does not have exactly one row",
+            hint="restore the database from a copy",
+        )
+    return rows[0]
