@@ -1,0 +1,1 @@
+"""Where statements meet the engine: connections, transactions, the owner's session."""

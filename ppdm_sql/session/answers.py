@@ -1,0 +1,154 @@
+"""What SHOW, DESCRIBE and EXPLAIN answer: values for Python, tables for SQL."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.compile.query import compile_release
+from ppdm_sql.compile.render import to_sql
+from ppdm_sql.compile.targets import TARGETS
+from ppdm_sql.errors import BindError, suggest
+from ppdm_sql.model.syntax import CreateRelease, FileSource, QuerySource, Source
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.statements.script import parse_script
+from ppdm_sql.store import catalog
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ppdm_sql.model.syntax import DescribeRelease, ExplainRelease
+    from ppdm_sql.model.transform import Transform
+    from ppdm_sql.session.creation import Releases
+    from ppdm_sql.store.catalog import ColumnEntry, Entry
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseInfo:
+    """One row of SHOW RELEASES."""
+
+    release: str
+    version: int
+    source: str
+    columns: int
+    """How many columns leave."""
+    rows: int
+    """Rows of the source when this version was made."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """One row of DESCRIBE RELEASE; never a parameter."""
+
+    column: str
+    role: str
+    treatment: str
+    type: str | None
+    undone_by: str | None
+    """What gives the original values back to an outsider."""
+    inverse: str | None
+    """How exactly the owner gets them back."""
+
+
+_SHOW = pa.schema(
+    {
+        "release": pa.string(),
+        "version": pa.int32(),
+        "source": pa.string(),
+        "columns": pa.int32(),
+        "rows": pa.int64(),
+        "created_at": pa.timestamp("s"),
+    }
+)
+_DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()))
+
+
+def list_releases(releases: Releases) -> list[ReleaseInfo]:
+    """Return all releases of a store, by name."""
+    return [_info(releases, entry) for entry in catalog.list_entries(releases.engine)]
+
+
+def describe_release(releases: Releases, statement: DescribeRelease) -> list[ColumnInfo]:
+    """Return the columns of a release: role, treatment, what it resists."""
+    entry = releases.entry(statement.name, statement.span)
+    return [
+        _column(column, releases.transforms)
+        for column in catalog.list_columns(releases.engine, entry)
+    ]
+
+
+def explain_release(releases: Releases, statement: ExplainRelease) -> str:
+    """Return the SELECT of a release for an engine. It names the owner's tables, no value."""
+    target = TARGETS.get(statement.target)
+    if target is None:
+        raise BindError(
+            f"unknown engine '{statement.target}'",
+            statement.target_span,
+            suggest(statement.target, TARGETS, "engines"),
+        )
+    entry = releases.entry(statement.name, statement.span)
+    select = compile_release(releases.bind(entry), entry.storage, target)
+    for table in select.find_all(exp.Table):
+        if Name(table.catalog) == STORE_CATALOG:
+            table.set("catalog", None)  # an alias of ours: the file has its own name elsewhere
+    return to_sql(select, target.dialect, pretty=True)
+
+
+def show_table(infos: Sequence[ReleaseInfo]) -> pa.Table:
+    """Return SHOW RELEASES as a table."""
+    return pa.Table.from_pylist([asdict(info) for info in infos], schema=_SHOW)
+
+
+def describe_table(infos: Sequence[ColumnInfo]) -> pa.Table:
+    """Return DESCRIBE RELEASE as a table."""
+    return pa.Table.from_pylist([asdict(info) for info in infos], schema=_DESCRIBE)
+
+
+def explain_table(text: str) -> pa.Table:
+    """Return EXPLAIN RELEASE as a table."""
+    return pa.table({"sql": [text]})
+
+
+def _info(releases: Releases, entry: Entry) -> ReleaseInfo:
+    (statement,) = parse_script(entry.definition)
+    source = statement.source if isinstance(statement, CreateRelease) else None
+    columns = catalog.list_columns(releases.engine, entry)
+    return ReleaseInfo(
+        str(entry.name),
+        entry.version,
+        _called(source) if source else "",
+        sum(1 for column in columns if column.treatments),
+        entry.source_rows,
+        entry.created_at.replace(microsecond=0),
+    )
+
+
+def _called(source: Source) -> str:
+    match source:
+        case FileSource(path):
+            return path
+        case QuerySource():
+            return "(SELECT …)"
+        case _:
+            parts = source.name.parts
+            return str(QualifiedName(parts[1:] if parts[0] == STORE_CATALOG else parts))
+
+
+def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:
+    if not column.treatments:
+        return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None)
+    words = {transform.keyword: transform for transform in transforms}
+    known = [words[word] for word in column.treatments if word in words]
+    return ColumnInfo(
+        column.name,
+        column.role,
+        " then ".join(column.treatments),
+        column.type,
+        "; then ".join(transform.undone_by for transform in reversed(known)),
+        ", ".join(dict.fromkeys(transform.exactness.value for transform in known)),
+    )

@@ -1,0 +1,225 @@
+"""Making, refreshing and dropping releases: everything inside the transaction of one statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from ppdm_sql.bind import bind_release
+from ppdm_sql.compile.query import (
+    ROWS,
+    checks_query,
+    compile_release,
+    parameter_column,
+    statistics_query,
+)
+from ppdm_sql.compile.render import table_of
+from ppdm_sql.compile.targets import DUCKDB
+from ppdm_sql.errors import BindError, PpdmError, suggest
+from ppdm_sql.model.syntax import CreateRelease
+from ppdm_sql.model.transform import Checks, Drawn, Draws
+from ppdm_sql.names import STORE_CATALOG, QualifiedName
+from ppdm_sql.statements.script import parse_script
+from ppdm_sql.statements.unparse import unparse
+from ppdm_sql.store import catalog, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.model.release import DrawnBySlot, Release
+    from ppdm_sql.model.syntax import DropRelease, RefreshRelease
+    from ppdm_sql.model.transform import Transform
+    from ppdm_sql.session.engine import Engine
+    from ppdm_sql.store.catalog import Entry
+    from ppdm_sql.store.keys import RootKey
+    from ppdm_sql.store.parameters import VersionStorage
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a statement made of a release."""
+
+    name: QualifiedName
+    version: int
+    source_rows: int
+    columns: int
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Releases:
+    """The releases of one store."""
+
+    engine: Engine
+    keys: RootKey
+    transforms: Sequence[type[Transform]]
+    on_stage: Callable[[str], None] = lambda _: None
+    """Told what is being done, for a progress bar."""
+
+    def create(self, statement: CreateRelease) -> Made:
+        """CREATE [OR REPLACE] RELEASE."""
+        with self.engine.transaction():
+            named = replace(statement, name=self.full_name(statement.name))
+            previous = catalog.find_entry(self.engine, named.name)
+            if previous is not None and not statement.replace:
+                raise BindError(
+                    f"there is already a release '{named.name}'",
+                    statement.name_span,
+                    "write CREATE OR REPLACE RELEASE, or DROP RELEASE first",
+                )
+            if previous is None:
+                self._check_free(named)
+            release = bind_release(named, self.engine, self.transforms)
+            definition = unparse(replace(named, source=release.source, replace=False))
+            return self._make_version(release, definition, previous, {})
+
+    def refresh(self, statement: RefreshRelease) -> Made:
+        """REFRESH RELEASE: the next version, with everything analysts know kept."""
+        with self.engine.transaction():
+            entry = self.entry(statement.name, statement.span)
+            try:
+                release = self.bind(entry)
+                drawn = parameters.read_drawn(self.engine, entry.storage, release, entry.tables)
+                return self._make_version(release, entry.definition, entry, drawn)
+            except PpdmError as error:
+                # Its place is in the stored definition, which is not what the owner just wrote.
+                error.span = statement.span
+                raise
+
+    def drop(self, statement: DropRelease) -> bool:
+        """DROP RELEASE: the view, every version, every table. False if there was none."""
+        with self.engine.transaction():
+            if statement.if_exists and self._find(statement.name) is None:
+                return False
+            entry = self.entry(statement.name, statement.span)
+            view = table_of(QualifiedName((STORE_CATALOG, *entry.name.parts)))
+            self.engine.run(exp.Drop(this=view, kind="VIEW", exists=True))
+            catalog.forget(self.engine, entry)
+            return True
+
+    def entry(self, name: QualifiedName, span: Span | None = None) -> Entry:
+        """Return what the store knows of a release; raise when it knows none of that name."""
+        entry = self._find(name)
+        if entry is None:
+            known = [str(other.name) for other in catalog.list_entries(self.engine)]
+            raise BindError(
+                f"there is no release '{name}'", span, suggest(str(name), known, "releases")
+            )
+        return entry
+
+    def bind(self, entry: Entry) -> Release:
+        """Return a release of the store, bound to its source as it is now."""
+        (statement,) = parse_script(entry.definition)
+        if not isinstance(statement, CreateRelease):
+            raise BindError("the definition of this release in the store is damaged")
+        return bind_release(statement, self.engine, self.transforms)
+
+    def full_name(self, name: QualifiedName) -> QualifiedName:
+        """Return a name with its schema."""
+        if name.schema is not None:
+            return name
+        return QualifiedName((self.engine.current_schema(), name.name))
+
+    def _find(self, name: QualifiedName) -> Entry | None:
+        return catalog.find_entry(self.engine, self.full_name(name))
+
+    def _check_free(self, statement: CreateRelease) -> None:
+        taken = self.engine.resolve(QualifiedName((STORE_CATALOG, *statement.name.parts)))
+        if taken is not None:
+            kind = "view" if taken.view_sql else "table"
+            raise BindError(
+                f"there is already a {kind} '{statement.name}'",
+                statement.name_span,
+                "choose another name: a release replaces only a release",
+            )
+
+    def _make_version(
+        self,
+        release: Release,
+        definition: str,
+        previous: Entry | None,
+        known: DrawnBySlot,
+    ) -> Made:
+        storage = catalog.next_storage(self.engine, previous)
+        drawn: dict[str, Drawn] = {}
+        warnings: list[str] = []
+        source_rows = 0
+        for stage in range(release.depth):
+            self.on_stage("reading statistics")
+            found = self._one_row(statistics_query(release, storage, DUCKDB, stage))
+            source_rows = int(found.get(ROWS, source_rows))
+            drawn |= self._draw(release, storage, stage, found, known)
+            parameters.write_parameters(self.engine, storage, drawn)
+            self.on_stage("checking")
+            found |= self._one_row(checks_query(release, storage, DUCKDB, stage))
+            warnings += _verify(release, stage, found)
+        self._create_view(release, compile_release(release, storage, DUCKDB))
+        catalog.record_version(self.engine, storage, release, definition, source_rows)
+        columns = sum(len(rule.columns) for rule in release.released_rules)
+        return Made(release.name, storage.version, source_rows, columns, tuple(warnings))
+
+    def _draw(
+        self,
+        release: Release,
+        storage: VersionStorage,
+        stage: int,
+        found: Mapping[str, Any],
+        known: DrawnBySlot,
+    ) -> dict[str, Drawn]:
+        drawn = {}
+        for _, step in release.stage(stage):
+            if isinstance(step.transform, Draws):
+                statistics = _own(found, step.slot)
+                try:
+                    values = step.transform.draw(statistics, self.keys, known.get(step.slot))
+                except PpdmError as error:
+                    raise error.at(step.span) from None
+                drawn[step.slot] = values
+        parameters.write_tables(self.engine, storage, drawn)
+        return drawn
+
+    def _one_row(self, query: exp.Expr | None) -> dict[str, Any]:
+        """Run a query of aggregates; lists stay Arrow, because they can be long."""
+        if query is None:
+            return {}
+        table = self.engine.query(query)
+        cells = {name: table.column(name)[0] for name in table.column_names}
+        return {
+            name: cell if hasattr(cell, "values") else cell.as_py() for name, cell in cells.items()
+        }
+
+    def _create_view(self, release: Release, select: exp.Select) -> None:
+        schema, name = release.name.parts
+        self.engine.run(
+            exp.Create(
+                this=exp.Table(
+                    db=exp.to_identifier(schema.text, quoted=True),
+                    catalog=exp.to_identifier(STORE_CATALOG.text, quoted=True),
+                ),
+                kind="SCHEMA",
+                exists=True,
+            )
+        )
+        view = table_of(QualifiedName((STORE_CATALOG, schema, name)))
+        self.engine.run(exp.Create(this=view, kind="VIEW", expression=select, replace=True))
+
+
+def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:
+    warnings: list[str] = []
+    for _, step in release.stage(stage):
+        if isinstance(step.transform, Checks):
+            try:
+                warnings += step.transform.verify(_own(found, step.slot))
+            except PpdmError as error:
+                raise error.at(step.span) from None
+    return warnings
+
+
+def _own(found: Mapping[str, Any], slot: str) -> dict[str, Any]:
+    prefix = parameter_column(slot, "")
+    return {
+        name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)
+    }

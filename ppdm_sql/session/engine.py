@@ -1,0 +1,337 @@
+"""The only module that imports DuckDB: connect, run, read schemas, register functions."""
+
+from __future__ import annotations
+
+import re
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import duckdb.func
+from sqlglot import exp
+
+from ppdm_sql.compile.query import source_table
+from ppdm_sql.compile.render import table_of, to_sql
+from ppdm_sql.errors import EngineError, StoreError
+from ppdm_sql.model.release import Relation, SourceColumn
+from ppdm_sql.model.types import ColumnType
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.store import folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ppdm_sql.model.syntax import Source
+    from ppdm_sql.model.transform import Kernel, Transform
+
+# Errors about names and grammar: their texts quote the statement, not the data. The texts of all
+# other errors (conversion, constraint, out of range, …) may hold values and are withheld.
+_SPEAKING = (
+    duckdb.ParserException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.TransactionException,
+    duckdb.PermissionException,
+    duckdb.NotImplementedException,
+    duckdb.InterruptException,
+)
+_HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
+_INCOMING = "ppdm_incoming"
+
+
+class Engine:
+    """One connection to the owner's database."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+
+    @classmethod
+    def open(cls, database: Path | None) -> Engine:
+        """Open a database file in its safe, or one in memory for a trial."""
+        connection = duckdb.connect(":memory:")
+        # Without this, a name in SQL could be a Python variable of our own frames.
+        connection.execute("SET python_enable_replacements = false")
+        # Progress is polled by whoever shows it; nothing is printed from here.
+        connection.execute("SET enable_progress_bar = true")
+        connection.execute("SET enable_progress_bar_print = false")
+        engine = cls(connection)
+        try:
+            engine._attach(database)
+        except BaseException:
+            connection.close()
+            raise
+        return engine
+
+    def _attach(self, database: Path | None) -> None:
+        path = ":memory:" if database is None else str(database)
+        attach = exp.Attach(
+            this=exp.alias_(
+                exp.Literal.string(path), exp.to_identifier(STORE_CATALOG.text, quoted=True)
+            )
+        )
+        if database is not None:
+            folder.prepare(database)
+            spill = exp.Literal.string(str(folder.spill_folder(database)))
+            self.connection.execute(to_sql(_set("temp_directory", spill)))
+        try:
+            self.connection.execute(to_sql(attach))
+        except duckdb.Error as error:
+            raise _open_error(database, error) from None
+        if database is not None:
+            folder.secure(database)
+        self.connection.execute(to_sql(exp.Use(this=table_of(QualifiedName((STORE_CATALOG,))))))
+
+    def close(self) -> None:
+        """Close the connection; the file may then be opened by another process."""
+        self.connection.close()
+
+    def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
+        """Run one statement of ours and return its rows."""
+        text = statement if isinstance(statement, str) else to_sql(statement)
+        with withheld():
+            relation = self.connection.sql(text, params=list(parameters) or None)
+            return relation.to_arrow_table()
+
+    def run(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> None:
+        """Run one statement of ours to its end."""
+        text = statement if isinstance(statement, str) else to_sql(statement)
+        with withheld():
+            # Execution streams: an error can come at fetch, so fetch before anything is committed.
+            self.connection.execute(text, list(parameters)).fetchall()
+
+    def create_table(self, name: QualifiedName, data: pa.Table) -> None:
+        """Write a table in bulk, in place of one of that name."""
+        with withheld():
+            self.connection.register(_INCOMING, data)
+            try:
+                rows = exp.select("*").from_(table_of(QualifiedName.of("temp", "main", _INCOMING)))
+                self.run(
+                    exp.Create(this=table_of(name), kind="TABLE", expression=rows, replace=True)
+                )
+            finally:
+                self.connection.unregister(_INCOMING)
+
+    def plain(self, text: str, parameters: object, read_now: bool) -> duckdb.DuckDBPyConnection:
+        """Run a statement of the owner's own; a query's rows wait on what is returned."""
+        try:
+            rows = self.connection.execute(text, parameters)
+            if read_now:
+                rows.fetchall()  # an error of a streamed statement comes when it is read
+            return rows
+        except duckdb.Error as error:
+            raise engine_error(error) from None
+
+    def is_query(self, text: str) -> bool:
+        """Whether a statement answers with rows rather than with an effect."""
+        try:
+            found = self.connection.extract_statements(text)
+        except duckdb.Error as error:
+            raise engine_error(error) from None
+        return any(
+            duckdb.ExpectedResultType.QUERY_RESULT in statement.expected_result_type
+            for statement in found
+        )
+
+    def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
+        """Return a query of the owner's own as a relation that runs when it is read."""
+        try:
+            return self.connection.sql(text, params=parameters)
+        except duckdb.Error as error:
+            raise engine_error(error) from None
+
+    def relation_of(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
+        """Return an answer of ours as a relation."""
+        return self.connection.from_arrow(rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run a block as one transaction, or as part of the one the owner has open.
+
+        In DuckDB an error aborts the owner's whole transaction; so does one of ours: nothing
+        that was begun can be committed by half.
+        """
+        if self._in_transaction():
+            try:
+                yield
+            except BaseException:
+                self._abort()
+                raise
+            return
+        self.connection.begin()
+        try:
+            yield
+            self.connection.commit()
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _in_transaction(self) -> bool:
+        # Outside a transaction every statement is one of its own, with a number of its own.
+        try:
+            first, second = (
+                self.connection.execute("SELECT system.main.txid_current()").fetchall()
+                for _ in range(2)
+            )
+        except duckdb.Error as error:
+            raise engine_error(error) from None
+        return first == second
+
+    def _abort(self) -> None:
+        try:
+            self.connection.begin()  # an error inside a transaction aborts it
+        except duckdb.Error:
+            return
+
+    def _roll_back(self) -> None:
+        try:
+            self.connection.rollback()
+        except duckdb.Error:
+            return  # the failed commit already rolled back
+
+    def columns(self, source: Source) -> tuple[SourceColumn, ...]:
+        """Return the columns of a source."""
+        select = exp.select("*").from_(source_table(source)).limit(0)
+        try:
+            relation = self.connection.sql(to_sql(select))
+        except duckdb.Error as error:
+            raise engine_error(error, "the source cannot be read").at(source.span) from None
+        return tuple(
+            SourceColumn(Name(name), ColumnType(str(type_)))
+            for name, type_ in zip(relation.columns, relation.types, strict=True)
+        )
+
+    def resolve(self, name: QualifiedName) -> Relation | None:
+        """Return the table or view that a name stands for, as DuckDB would find it."""
+        rows = self.query(_RELATIONS).to_pylist()
+        matches = [row for row in rows if _matches(row, name)]
+        if not matches:
+            return None
+        row = min(matches, key=lambda row: (not row["temporary"], *_distance(row)))
+        parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
+        return Relation(parts, row["temporary"], row["sql"])
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Return the names of all tables and views a source could be."""
+        return tuple(
+            str(QualifiedName.of(row["schema_name"], row["name"]))
+            for row in self.query(_RELATIONS).to_pylist()
+            if not row["temporary"] and row["schema_name"] != "ppdm_owner"
+        )
+
+    def current_schema(self) -> Name:
+        """Return the schema of unqualified names; `main` while another database is in use."""
+        row = self.query(
+            "SELECT current_database() AS database, current_schema() AS schema"
+        ).to_pylist()[0]
+        return Name(row["schema"] if row["database"] == STORE_CATALOG.text else "main")
+
+    def progress(self) -> float:
+        """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
+        return self.connection.query_progress()
+
+
+_RELATIONS = (
+    "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
+    " database_name = current_database() AS here, schema_name = current_schema() AS near"
+    " FROM duckdb_tables() UNION ALL "
+    "SELECT database_name, schema_name, view_name, temporary, sql,"
+    " database_name = current_database(), schema_name = current_schema()"
+    " FROM duckdb_views() WHERE NOT internal"
+)
+
+
+def _matches(row: dict[str, Any], name: QualifiedName) -> bool:
+    database, schema = Name(row["database_name"]), Name(row["schema_name"])
+    if Name(row["name"]) != name.name:
+        return False
+    if name.catalog is not None:
+        return (database, schema) == (name.catalog, name.schema)
+    if name.schema is not None:
+        in_schema = schema == name.schema and (row["here"] or row["temporary"])
+        return in_schema or (database == name.schema and schema == Name("main"))
+    return (row["here"] and (row["near"] or schema == Name("main"))) or row["temporary"]
+
+
+def _distance(row: dict[str, Any]) -> tuple[bool, bool]:
+    return (not row["here"], not row["near"])
+
+
+def register(
+    connection: duckdb.DuckDBPyConnection, transforms: Sequence[type[Transform]]
+) -> tuple[str, ...]:
+    """Register the kernels of treatments in anybody's connection; return their names."""
+    kernels = [kernel for transform in transforms for kernel in getattr(transform, "kernels", ())]
+    for kernel in kernels:
+        _register(connection, kernel)
+    return tuple(kernel.name for kernel in kernels)
+
+
+def _register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
+    with suppress(duckdb.InvalidInputException):  # the first time there is none to remove
+        connection.remove_function(kernel.name)
+    with suppress(duckdb.CatalogException):  # another cursor of the same database registered it
+        connection.create_function(
+            kernel.name,
+            kernel.function,
+            [duckdb.sqltype(type_) for type_ in kernel.arguments],
+            duckdb.sqltype(kernel.returns),
+            type=duckdb.func.PythonUDFType.ARROW,
+            null_handling=duckdb.func.FunctionNullHandling.SPECIAL,
+        )
+
+
+def engine_error(error: duckdb.Error, what: str | None = None) -> EngineError:
+    """Return an engine's error as ours; a text that may hold data is withheld."""
+    kind = type(error).__name__.removesuffix("Exception")
+    if isinstance(error, _SPEAKING):
+        first = str(error).split("\n\nLINE ")[0].strip()
+        return EngineError(f"{what}: {first}" if what else first, engine_text=str(error))
+    return EngineError(
+        f"{what or 'DuckDB could not run this statement'}: {kind} error",
+        hint="DuckDB's own text is withheld because it may hold values of the data",
+    )
+
+
+@contextmanager
+def withheld() -> Iterator[None]:
+    """Turn DuckDB's errors into ours, without any text that may hold data."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise engine_error(error) from None
+
+
+def _open_error(database: Path | None, error: duckdb.Error) -> StoreError:
+    holder = _HOLDER.search(str(error))
+    if holder is not None:
+        who = f"{holder['program'].rsplit('/', 1)[-1]}, process {holder['pid']}"
+        if holder["user"]:
+            who += f" of user {holder['user']}"
+        return StoreError(
+            f"'{database}' is open in another process: {who}",
+            hint="one process at a time may open it; end that one or wait for it",
+        )
+    if "already attached" in str(error) or "Unique file handle" in str(error):
+        return StoreError(
+            f"'{database}' is already open in this process",
+            hint="close the other connection, or share it",
+        )
+    if "lock" in str(error).lower():
+        return StoreError(
+            f"'{database}' is open in another process",
+            hint="one process at a time may open it; `fuser` names the one that does",
+        )
+    if database is not None and database.exists():
+        return StoreError(
+            f"'{database}' cannot be opened as a DuckDB database",
+            hint="it is not a database, is damaged, or was written by a newer DuckDB",
+        )
+    return StoreError(f"'{database}' cannot be made: {type(error).__name__}")
+
+
+def _set(name: str, value: exp.Expr) -> exp.Expr:
+    assignment = exp.EQ(this=exp.column(name), expression=value)
+    return exp.Set(expressions=[exp.SetItem(this=assignment)])

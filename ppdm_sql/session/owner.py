@@ -1,0 +1,170 @@
+"""The owner's session: a DuckDB connection that also understands releases."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from ppdm_sql.errors import PrivacyWarning, StatementError, plural
+from ppdm_sql.model.syntax import (
+    CreateRelease,
+    DescribeRelease,
+    DropRelease,
+    ExplainRelease,
+    PlainSql,
+    RefreshRelease,
+    ShowReleases,
+)
+from ppdm_sql.session import answers
+from ppdm_sql.session.creation import Releases
+from ppdm_sql.session.engine import Engine, register
+from ppdm_sql.session.places import located
+from ppdm_sql.session.result import Result
+from ppdm_sql.statements.script import parse_name, parse_script
+from ppdm_sql.store.catalog import open_store
+from ppdm_sql.transforms import TRANSFORMS
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+
+    import duckdb
+
+    from ppdm_sql.model.syntax import Statement
+    from ppdm_sql.model.transform import Transform
+    from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
+    from ppdm_sql.session.creation import Made
+
+
+class Owner:
+    """Runs scripts on the owner's database; close it, or use it in a `with` block."""
+
+    def __init__(self, engine: Engine, transforms: Sequence[type[Transform]], label: str) -> None:
+        self._engine = engine
+        self._label = label
+        with engine.transaction():
+            keys = open_store(engine)
+        register(engine.connection, transforms)
+        self._releases = Releases(engine, keys, tuple(transforms))
+
+    @classmethod
+    def open(
+        cls,
+        database: str | os.PathLike[str],
+        transforms: Sequence[type[Transform]] = TRANSFORMS,
+    ) -> Self:
+        """Open the owner's database, or make it; `:memory:` for a trial that leaves nothing."""
+        path = None if str(database) == ":memory:" else Path(database).absolute()
+        engine = Engine.open(path)
+        try:
+            return cls(engine, transforms, str(database))
+        except BaseException:
+            engine.close()
+            raise
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The DuckDB connection underneath, for everything DuckDB can do."""
+        return self._engine.connection
+
+    def execute(self, script: str, parameters: object = None) -> Result:
+        """Run a script, plain SQL and release statements mixed; return the last result.
+
+        The whole script is read before anything runs. Each statement is a transaction unless the
+        script opens one itself. `parameters` go to a single plain statement.
+        """
+        last = deque(self.results(script, parameters), maxlen=1)
+        return last.pop() if last else Result()
+
+    def results(self, script: str, parameters: object = None) -> Iterator[Result]:
+        """Run a script statement by statement; each result is to be read before the next."""
+        statements = parse_script(script)
+        if parameters is not None and not (
+            len(statements) == 1 and isinstance(statements[0], PlainSql)
+        ):
+            raise StatementError("parameters go with one plain SQL statement")
+        for statement in statements:
+            yield self._run(statement, parameters)
+
+    def sql(self, query: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
+        """Return one query as a DuckDB relation: `owner.sql("FROM research.patients").df()`."""
+        statements = parse_script(query)
+        if len(statements) != 1:
+            raise StatementError("sql() takes one statement; run scripts with execute()")
+        statement = statements[0]
+        if isinstance(statement, PlainSql):
+            with located(statement):
+                return self._engine.relation(statement.text, parameters)
+        rows = self._run(statement).arrow()
+        return self._engine.relation_of(rows)
+
+    def releases(self) -> list[ReleaseInfo]:
+        """Return all releases, by name."""
+        return answers.list_releases(self._releases)
+
+    def describe(self, release: str) -> list[ColumnInfo]:
+        """Return the columns of a release: role, treatment, what undoes it."""
+        return answers.describe_release(self._releases, DescribeRelease(parse_name(release)))
+
+    def explain(self, release: str, target: str = "duckdb") -> str:
+        """Return the SELECT of a release; secrets are in the store, not in it."""
+        return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
+
+    def progress(self) -> float:
+        """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
+        return self._engine.progress()
+
+    def on_stage(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with what is being done, for a progress bar."""
+        self._releases = replace(self._releases, on_stage=tell)
+
+    def close(self) -> None:
+        """Close the database; another process may then open it."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<ppdm_sql owner of {self._label!r}>"
+
+    def _run(self, statement: Statement, parameters: object = None) -> Result:
+        match statement:
+            case CreateRelease():
+                return _made("created", self._releases.create(statement))
+            case RefreshRelease():
+                return _made("refreshed", self._releases.refresh(statement))
+            case DropRelease():
+                found = self._releases.drop(statement)
+                done = "dropped" if found else "there was no"
+                return Result(message=f"{done} release {statement.name}")
+            case ShowReleases():
+                infos = answers.list_releases(self._releases)
+                return Result(self._engine.relation_of(answers.show_table(infos)))
+            case DescribeRelease():
+                columns = answers.describe_release(self._releases, statement)
+                return Result(self._engine.relation_of(answers.describe_table(columns)))
+            case ExplainRelease():
+                text = answers.explain_release(self._releases, statement)
+                return Result(self._engine.relation_of(answers.explain_table(text)))
+            case PlainSql():
+                return self._plain(statement, parameters)
+
+    def _plain(self, statement: PlainSql, parameters: object) -> Result:
+        with located(statement):
+            is_query = self._engine.is_query(statement.text)
+            rows = self._engine.plain(statement.text, parameters, read_now=not is_query)
+            return Result(rows if is_query else None)
+
+
+def _made(verb: str, made: Made) -> Result:
+    for warning in made.warnings:
+        warnings.warn(warning, PrivacyWarning, stacklevel=5)
+    columns, rows = plural(made.columns, "column"), plural(made.source_rows, "row")
+    return Result(message=f"{verb} release {made.name}, version {made.version}: {columns}, {rows}")

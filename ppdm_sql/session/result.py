@@ -1,0 +1,63 @@
+"""What a statement answers: rows, read as DuckDB users read them, and a sentence for people."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from ppdm_sql.errors import StatementError
+from ppdm_sql.session.engine import withheld
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+
+class Result:
+    """The rows of the last statement. As in DuckDB, the next statement ends an unread one."""
+
+    def __init__(self, rows: Any = None, message: str = "") -> None:
+        # A DuckDB connection or relation: both are read alike, but the stubs do not say so.
+        self._rows = rows
+        self.message = message
+        """What was done, in one line; empty for plain SQL."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns; empty when there are no rows to read."""
+        if self._rows is None:
+            return []
+        return [column[0] for column in self._rows.description or ()]
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row, or None."""
+        with withheld():
+            return self._rows.fetchone() if self._rows is not None else None
+
+    def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
+        """Return the next rows."""
+        with withheld():
+            return self._rows.fetchmany(size) if self._rows is not None else []
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Return all rows that are left."""
+        with withheld():
+            return self._rows.fetchall() if self._rows is not None else []
+
+    def df(self) -> pd.DataFrame:
+        """Return the rows as a pandas frame."""
+        with withheld():
+            frame: pd.DataFrame = self._readable().df()
+            return frame
+
+    def arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table."""
+        with withheld(), warnings.catch_warnings():
+            # DuckDB advises its relation interface; `Owner.sql` is that.
+            warnings.simplefilter("ignore", UserWarning)
+            return self._readable().to_arrow_table()
+
+    def _readable(self) -> Any:
+        if self._rows is None:
+            raise StatementError("this statement returns no rows")
+        return self._rows
