@@ -1,0 +1,154 @@
+"""The command line: reads arguments, prints results, turns errors into exit codes.
+
+0 all went well · 2 something the user can fix · 1 a bug.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from ppdm_sql import PpdmError, PrivacyWarning, __version__, connect
+from ppdm_sql.cli import output
+from ppdm_sql.cli.progress import show_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.session.owner import Owner
+
+_DATABASE = click.option(
+    "--db",
+    "database",
+    required=True,
+    envvar="PPDM_DB",
+    metavar="FILE",
+    help="The owner's database, in a folder only the owner may enter (or set PPDM_DB).",
+)
+_FORMAT = click.option(
+    "--format",
+    "form",
+    type=click.Choice(output.FORMATS),
+    default="table",
+    show_default=True,
+    help="How rows are printed.",
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ppdm")
+def cli() -> None:
+    r"""Privacy-preserving data publishing in SQL.
+
+    A data owner writes CREATE RELEASE statements, column by column the role and the treatment;
+    `ppdm run` turns them into views. Everything secret stays in the owner's database.
+
+    \b
+    ppdm demo                                      see it work, in memory
+    ppdm run release.sql --db owner/clinic.duckdb  run a script
+    ppdm show --db owner/clinic.duckdb             list the releases
+    """
+
+
+@cli.command()
+@click.argument("script", type=click.File("r", encoding="utf-8"))
+@_DATABASE
+@_FORMAT
+@click.option("--rows", default=40, show_default=True, help="Rows shown of a long table.")
+def run(script: IO[str], database: str, form: str, rows: int) -> None:
+    """Run SCRIPT ('-' for standard input): release statements and plain DuckDB SQL mixed.
+
+    The whole script is read before anything runs. Each statement is a transaction of its own,
+    unless the script says BEGIN. It stops at the first error, which changes nothing.
+    """
+    text = script.read()
+    with _owner(database) as owner, show_progress(owner) as bar:
+        for result in owner.results(text):
+            with bar.paused():
+                output.print_result(result, form, rows)
+
+
+@cli.command()
+@_DATABASE
+@_FORMAT
+def show(database: str, form: str) -> None:
+    """List the releases of a database: version, source, columns, rows."""
+    with _owner(database) as owner:
+        output.print_result(owner.execute("SHOW RELEASES"), form)
+
+
+@cli.command()
+@click.argument("release")
+@_DATABASE
+@_FORMAT
+def describe(release: str, database: str, form: str) -> None:
+    """Show the columns of RELEASE: role, treatment, type, and what undoes the treatment."""
+    with _owner(database) as owner:
+        output.print_infos(owner.describe(release), form)
+
+
+@cli.command()
+@click.argument("release")
+@_DATABASE
+@click.option("--for", "target", default="duckdb", show_default=True, help="The engine.")
+def explain(release: str, database: str, target: str) -> None:
+    """Print the SQL of RELEASE. It names the owner's tables; no secret is in it."""
+    with _owner(database) as owner:
+        click.echo(owner.explain(release, target))
+
+
+@cli.command()
+@click.option("--patients", default=20_000, show_default=True, help="How many to generate.")
+def demo(patients: int) -> None:
+    """Release a clinic's table of generated patients, in memory, and show what happens."""
+    from ppdm_sql.cli.demo import run_demo
+
+    run_demo(patients)
+
+
+@contextmanager
+def _owner(database: str) -> Iterator[Owner]:
+    path = Path(database)
+    if database != ":memory:" and path.is_dir():
+        raise PpdmError(
+            f"'{database}' is a folder", hint=f"name a file in it: {path / 'my.duckdb'}"
+        )
+    with connect(database) as owner:
+        yield owner
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit."""
+    warnings.showwarning = _print_warning
+    warnings.simplefilter("always", PrivacyWarning)
+    try:
+        cli.main(args=arguments, prog_name="ppdm", standalone_mode=False)
+    except click.exceptions.Abort:
+        output.print_error("stopped")
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except PpdmError as error:
+        output.print_error(str(error))
+        sys.exit(2)
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug, told without its data
+        output.print_error(
+            f"{type(error).__name__}: this is a bug in ppdm-sql; its text is withheld because it "
+            "may hold data. PPDM_DEBUG=1 shows it"
+        )
+        output.print_debug()
+        sys.exit(1)
+    sys.exit(0)
+
+
+def _print_warning(
+    message: Warning | str, category: type[Warning], *_args: object, **_kwargs: object
+) -> None:
+    word = "warning" if issubclass(category, PrivacyWarning) else category.__name__
+    output.print_note(f"{word}: {message}")

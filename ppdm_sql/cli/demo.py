@@ -1,0 +1,99 @@
+"""`ppdm demo`: a clinic releases its patients; what the owner keeps, what an analyst sees."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import ppdm_sql
+from ppdm_sql.cli.output import print_result, print_table
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from ppdm_sql.session.owner import Owner
+
+_BEFORE_AND_AFTER = """
+SELECT corr(o.age, r.age) AS age, corr(o.weight, r.weight) AS weight,
+       corr(o.income, r.income) AS income
+FROM clinic.patients AS o POSITIONAL JOIN research.patients AS r
+"""
+_STAYS = """
+SELECT diagnosis, count(*) AS patients, round(avg(stay_days), 2) AS mean_stay,
+       round(corr(age, income), 4) AS corr_age_income
+FROM query_table($table) GROUP BY ALL ORDER BY patients DESC, mean_stay
+"""
+_MAPPING = """
+SELECT m.original AS "the owner knows", m.released AS "analysts see"
+FROM ppdm_owner.r1_v1_t6_0_aliases AS m ORDER BY 1
+"""
+
+
+def run_demo(patients: int) -> None:
+    """Run the whole story in memory; nothing is left behind."""
+    scripts = _scripts()
+    with ppdm_sql.connect(":memory:") as owner:
+        generate = scripts.joinpath("patients.sql").read_text(encoding="utf-8")
+        schema, table = generate.split(";", maxsplit=1)
+        owner.execute(schema)
+        owner.execute(table, {"patients": patients})
+        _tell(owner, scripts.joinpath("release.sql").read_text(encoding="utf-8"))
+
+
+def _tell(owner: Owner, release: str) -> None:
+    _title("The clinic's table, which nobody else may see")
+    _show(owner, "FROM clinic.patients LIMIT 5")
+
+    _title("The owner's script")
+    click.echo(release.strip())
+    click.echo()
+    click.secho(owner.execute(release).message, fg="green")
+
+    _title("What analysts see: plain SQL on research.patients")
+    _show(owner, "FROM research.patients LIMIT 5")
+
+    _title("What each treatment leaves to be undone: the release says it itself")
+    columns = ("column", "role", "treatment", "undone_by")
+    described = owner.describe("research.patients")
+    print_table(columns, [[getattr(info, name) for name in columns] for info in described])
+
+    _title("Correlation of every released number with its original, row by row")
+    _show(owner, _BEFORE_AND_AFTER)
+
+    _title("The same question to both: how long do patients stay?")
+    click.echo("on the original:")
+    _show(owner, _STAYS, {"table": "clinic.patients"})
+    click.echo("on the release, by whoever may not know the illness:")
+    _show(owner, _STAYS, {"table": "research.patients"})
+
+    _title("What the owner keeps (schema ppdm_owner): the mapping, the bands, the keys")
+    _show(owner, _MAPPING)
+
+    _title("The view's own text holds no secret")
+    sql = owner.explain("research.patients")
+    click.echo("\n".join(sql.splitlines()[-6:]))
+    click.echo()
+    click.echo(
+        "Pseudonymised is not anonymous: age bands and sex still single people out, and whoever\n"
+        "knows two people's weights in a band can compute the others. `undone_by` above says how."
+    )
+
+
+def _show(owner: Owner, query: str, parameters: dict[str, str] | None = None) -> None:
+    print_result(owner.execute(query, parameters))
+
+
+def _title(text: str) -> None:
+    click.echo()
+    click.secho(f"── {text} ", bold=True)
+
+
+def _scripts() -> Traversable | Path:
+    """Return the folder of demo scripts: beside the package in a checkout, inside it in a wheel."""
+    shipped = files("ppdm_sql").joinpath("_demo")
+    if shipped.is_dir():
+        return shipped
+    return Path(str(files("ppdm_sql"))).parent / "demo"

@@ -1,0 +1,113 @@
+"""Printing: tables for people on a terminal, CSV and JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+import traceback
+from dataclasses import asdict
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ppdm_sql.session.answers import ColumnInfo
+    from ppdm_sql.session.result import Result
+
+FORMATS = ("table", "csv", "json")
+_PIPE_WIDTH = 200
+"""A pipe has no width of its own; a table must not be cut to that of a terminal."""
+
+
+def console() -> Console:
+    """Return a console for standard output as it is now."""
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def print_result(result: Result, form: str = "table", most: int | None = None) -> None:
+    """Print what a statement answered: its sentence, or its rows."""
+    if result.message and form == "table":
+        click.echo(result.message)
+    columns = result.columns
+    if not columns:
+        return
+    if form != "table":
+        _print_data(columns, iter(result.fetchone, None), form)
+        return
+    if columns == ["sql"]:
+        for row in result.fetchall():
+            click.echo(row[0])
+        return
+    rows = list(islice(iter(result.fetchone, None), None if most is None else most + 1))
+    cut = most is not None and len(rows) > most
+    print_table(columns, rows[:most])
+    if cut:
+        click.echo(f"(the first {most} rows)")
+
+
+def print_infos(infos: Sequence[ColumnInfo], form: str) -> None:
+    """Print the description of a release."""
+    rows = [tuple(asdict(info).values()) for info in infos]
+    columns = list(asdict(infos[0])) if infos else []
+    if form == "table":
+        print_table(columns, rows)
+    else:
+        _print_data(columns, iter(rows), form)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
+    """Print rows as a table."""
+    rows = list(rows)
+    table = Table(title=title or None, title_justify="left", header_style="bold")
+    for index, name in enumerate(columns):
+        is_number = any(isinstance(row[index], int | float) for row in rows)
+        table.add_column(_plain(name), justify="right" if is_number else "left")
+    for row in rows:
+        table.add_row(*(_plain(_cell(value)) for value in row))
+    console().print(table)
+
+
+def print_error(text: str) -> None:
+    """Print an error on standard error."""
+    print_note(f"error: {text}")
+
+
+def print_note(text: str) -> None:
+    """Print a line on standard error."""
+    click.echo(text, err=True)
+
+
+def print_debug() -> None:
+    """Print the whole traceback if its reader asked for it."""
+    if os.environ.get("PPDM_DEBUG"):
+        traceback.print_exc()
+
+
+def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> None:
+    if form == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+    else:
+        for row in rows:
+            named = dict(zip(columns, row, strict=True))
+            click.echo(json.dumps(named, ensure_ascii=False, default=str))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "NULL"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _plain(text: str) -> str:
+    # Data may look like rich's markup; a column may be called [red].
+    return text.replace("[", r"\[")

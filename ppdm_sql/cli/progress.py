@@ -1,0 +1,103 @@
+"""A progress bar for work that takes more than a second, on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.session.owner import Owner
+
+PATIENCE_S = 1.0
+_TICK_S = 0.1
+
+
+class Bar:
+    """Polls the owner's engine from a thread of its own; appears only after a second."""
+
+    def __init__(self, owner: Owner, console: Console) -> None:
+        self._owner = owner
+        self._console = console
+        self._stage = ""
+        self._since = monotonic()
+        self._stop = threading.Event()
+        self._pause = threading.Event()
+        self._showing = threading.Lock()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._owner.on_stage(self._tell)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop watching and take the bar away."""
+        self._stop.set()
+        self._thread.join()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Keep the bar away while something is printed; the next statement starts anew."""
+        self._pause.set()
+        with self._showing:
+            yield
+        self._stage = ""
+        self._since = monotonic()
+        self._pause.clear()
+
+    def _tell(self, stage: str) -> None:
+        self._stage = stage
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_TICK_S):
+            if not self._pause.is_set() and monotonic() - self._since > PATIENCE_S:
+                with self._showing:
+                    self._show()
+
+    def _show(self) -> None:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f}%"),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=self._console, transient=True) as progress:
+            task = progress.add_task("", total=None)
+            while not self._pause.is_set() and not self._stop.wait(_TICK_S):
+                done = self._owner.progress()
+                progress.update(
+                    task,
+                    description=self._stage or "running",
+                    total=100.0 if done >= 0 else None,
+                    completed=max(done, 0.0),
+                )
+
+
+class _NoBar:
+    """Stands in where there is nobody to look."""
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        yield
+
+
+@contextmanager
+def show_progress(owner: Owner) -> Iterator[Bar | _NoBar]:
+    """Show a bar on standard error while the block runs, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield _NoBar()
+        return
+    bar = Bar(owner, Console(stderr=True))
+    bar.start()
+    try:
+        yield bar
+    finally:
+        bar.end()
