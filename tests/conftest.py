@@ -1,0 +1,59 @@
+"""Fixtures: a fresh owner in memory or in a file, a small table of people."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ppdm_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.session.owner import Owner
+
+PEOPLE = """
+CREATE SCHEMA clinic;
+CREATE TABLE clinic.people (id BIGINT, name VARCHAR, age INTEGER, weight DOUBLE, income DECIMAL(10, 2),
+                            illness VARCHAR, ward VARCHAR);
+INSERT INTO clinic.people VALUES
+    (1, 'Ada', 30, 61.5, 1200.50, 'Flu', 'A'),
+    (2, 'Bo', 40, 72.0, 2300.00, 'HIV', 'B'),
+    (3, 'Cy', 70, 80.25, 3100.75, 'Flu', 'A'),
+    (4, 'Di', 25, NULL, 900.00, 'Cancer', 'C'),
+    (5, 'Ed', NULL, 55.0, NULL, NULL, NULL),
+    (6, 'Fa', 58, 99.0, 4100.10, 'Cancer', 'B');
+"""
+
+
+@pytest.fixture
+def owner() -> Iterator[Owner]:
+    """An owner in memory, with nothing in it."""
+    with ppdm_sql.connect(":memory:") as opened:
+        yield opened
+
+
+@pytest.fixture
+def people(owner: Owner) -> Owner:
+    """An owner in memory with the table clinic.people."""
+    owner.execute(PEOPLE)
+    return owner
+
+
+@pytest.fixture
+def safe(tmp_path: Path) -> Path:
+    """The path of a database that does not exist yet, in a folder that does not either."""
+    return tmp_path / "owner" / "clinic.duckdb"
+
+
+@pytest.fixture(scope="session")
+def adult() -> Path:
+    """The folder of UCI Adult; skips where it is absent."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
+    folder = Path(os.environ.get("PPDM_ADULT", beside))
+    if not (folder / "adult_32561.csv").exists():
+        pytest.skip("UCI Adult is in neither ../shared/data/adult nor $PPDM_ADULT")
+    return folder
