@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from ppdm_sql.kernels.calling import KernelError
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -90,7 +92,7 @@ def graded_grouping(x: pa.Array, edges: pa.Array) -> pa.Array:
     if limits is None:
         return pa.nulls(len(x), pa.float64())
     if len(limits) < 2 or not np.all(limits[:-1] < limits[1:]):
-        raise ValueError(EDGES_TEXT)
+        raise KernelError(EDGES_TEXT)
     names = np.arange(1, len(limits), dtype=np.float64)
     return _grade(x, Bands(limits[:-1], limits[1:], names), clamp=False)
 
@@ -117,12 +119,12 @@ def _constant(column: pa.Array) -> Floats | None:
     if len(column) == 0 or column.null_count == len(column):
         return None
     if column.null_count:
-        raise ValueError(EDGES_TEXT)
+        raise KernelError(EDGES_TEXT)
     values = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float64)
     if len(values) % len(column):
-        raise ValueError(EDGES_TEXT)
+        raise KernelError(EDGES_TEXT)
     rows = values.reshape(len(column), -1)
     if not np.array_equal(rows, np.broadcast_to(rows[0], rows.shape)):
-        raise ValueError(EDGES_TEXT)
+        raise KernelError(EDGES_TEXT)
     first: Floats = rows[0]
     return first

@@ -21,6 +21,7 @@ from ppdm_sql.errors import BindError, PpdmError, suggest
 from ppdm_sql.model.syntax import CreateRelease
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
+from ppdm_sql.session.sources import Sources
 from ppdm_sql.statements.script import parse_script
 from ppdm_sql.statements.unparse import unparse
 from ppdm_sql.store import catalog, parameters
@@ -70,9 +71,10 @@ class Releases:
                     statement.name_span,
                     "write CREATE OR REPLACE RELEASE, or DROP RELEASE first",
                 )
+            sources = Sources(self.engine)
             if previous is None:
-                self._check_free(named)
-            release = bind_release(named, self.engine, self.transforms)
+                _check_free(named, sources)
+            release = bind_release(named, sources, self.transforms)
             definition = unparse(replace(named, source=release.source, replace=False))
             return self._make_version(release, definition, previous, {})
 
@@ -115,7 +117,7 @@ class Releases:
         (statement,) = parse_script(entry.definition)
         if not isinstance(statement, CreateRelease):
             raise BindError("the definition of this release in the store is damaged")
-        return bind_release(statement, self.engine, self.transforms)
+        return bind_release(statement, Sources(self.engine), self.transforms)
 
     def full_name(self, name: QualifiedName) -> QualifiedName:
         """Return a name with its schema."""
@@ -125,16 +127,6 @@ class Releases:
 
     def _find(self, name: QualifiedName) -> Entry | None:
         return catalog.find_entry(self.engine, self.full_name(name))
-
-    def _check_free(self, statement: CreateRelease) -> None:
-        taken = self.engine.resolve(QualifiedName((STORE_CATALOG, *statement.name.parts)))
-        if taken is not None:
-            kind = "view" if taken.view_sql else "table"
-            raise BindError(
-                f"there is already a {kind} '{statement.name}'",
-                statement.name_span,
-                "choose another name: a release replaces only a release",
-            )
 
     def _make_version(
         self,
@@ -205,6 +197,17 @@ class Releases:
         )
         view = table_of(QualifiedName((STORE_CATALOG, schema, name)))
         self.engine.run(exp.Create(this=view, kind="VIEW", expression=select, replace=True))
+
+
+def _check_free(statement: CreateRelease, sources: Sources) -> None:
+    taken = sources.resolve(QualifiedName((STORE_CATALOG, *statement.name.parts)))
+    if taken is not None:
+        kind = "view" if taken.view_sql else "table"
+        raise BindError(
+            f"there is already a {kind} '{statement.name}'",
+            statement.name_span,
+            "choose another name: a release replaces only a release",
+        )
 
 
 def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:

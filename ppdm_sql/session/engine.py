@@ -10,11 +10,9 @@ import duckdb
 import duckdb.func
 from sqlglot import exp
 
-from ppdm_sql.compile.query import source_table
 from ppdm_sql.compile.render import table_of, to_sql
 from ppdm_sql.errors import EngineError, StoreError
-from ppdm_sql.model.release import Relation, SourceColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.kernels.calling import guarded
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.store import folder
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ppdm_sql.model.syntax import Source
     from ppdm_sql.model.transform import Kernel, Transform
 
 # Errors about names and grammar: their texts quote the statement, not the data. The texts of all
@@ -191,35 +188,11 @@ class Engine:
         except duckdb.Error:
             return  # the failed commit already rolled back
 
-    def columns(self, source: Source) -> tuple[SourceColumn, ...]:
-        """Return the columns of a source."""
-        select = exp.select("*").from_(source_table(source)).limit(0)
-        try:
+    def columns(self, select: exp.Expr) -> list[tuple[str, str]]:
+        """Return names and types of the columns of a SELECT, without running it."""
+        with withheld():
             relation = self.connection.sql(to_sql(select))
-        except duckdb.Error as error:
-            raise engine_error(error, "the source cannot be read").at(source.span) from None
-        return tuple(
-            SourceColumn(Name(name), ColumnType(str(type_)))
-            for name, type_ in zip(relation.columns, relation.types, strict=True)
-        )
-
-    def resolve(self, name: QualifiedName) -> Relation | None:
-        """Return the table or view that a name stands for, as DuckDB would find it."""
-        rows = self.query(_RELATIONS).to_pylist()
-        matches = [row for row in rows if _matches(row, name)]
-        if not matches:
-            return None
-        row = min(matches, key=lambda row: (not row["temporary"], *_distance(row)))
-        parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
-        return Relation(parts, row["temporary"], row["sql"])
-
-    def relation_names(self) -> tuple[str, ...]:
-        """Return the names of all tables and views a source could be."""
-        return tuple(
-            str(QualifiedName.of(row["schema_name"], row["name"]))
-            for row in self.query(_RELATIONS).to_pylist()
-            if not row["temporary"] and row["schema_name"] != "ppdm_owner"
-        )
+            return list(zip(relation.columns, map(str, relation.types), strict=True))
 
     def current_schema(self) -> Name:
         """Return the schema of unqualified names; `main` while another database is in use."""
@@ -231,32 +204,6 @@ class Engine:
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self.connection.query_progress()
-
-
-_RELATIONS = (
-    "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
-    " database_name = current_database() AS here, schema_name = current_schema() AS near"
-    " FROM duckdb_tables() UNION ALL "
-    "SELECT database_name, schema_name, view_name, temporary, sql,"
-    " database_name = current_database(), schema_name = current_schema()"
-    " FROM duckdb_views() WHERE NOT internal"
-)
-
-
-def _matches(row: dict[str, Any], name: QualifiedName) -> bool:
-    database, schema = Name(row["database_name"]), Name(row["schema_name"])
-    if Name(row["name"]) != name.name:
-        return False
-    if name.catalog is not None:
-        return (database, schema) == (name.catalog, name.schema)
-    if name.schema is not None:
-        in_schema = schema == name.schema and (row["here"] or row["temporary"])
-        return in_schema or (database == name.schema and schema == Name("main"))
-    return (row["here"] and (row["near"] or schema == Name("main"))) or row["temporary"]
-
-
-def _distance(row: dict[str, Any]) -> tuple[bool, bool]:
-    return (not row["here"], not row["near"])
 
 
 def register(
@@ -275,7 +222,7 @@ def _register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
     with suppress(duckdb.CatalogException):  # another cursor of the same database registered it
         connection.create_function(
             kernel.name,
-            kernel.function,
+            guarded(kernel.name, kernel.function),
             [duckdb.sqltype(type_) for type_ in kernel.arguments],
             duckdb.sqltype(kernel.returns),
             type=duckdb.func.PythonUDFType.ARROW,

@@ -1,0 +1,79 @@
+"""What binding asks about sources, answered from the engine's catalog as it is at one moment."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from ppdm_sql.compile.query import source_table
+from ppdm_sql.errors import EngineError
+from ppdm_sql.model.release import Relation, SourceColumn
+from ppdm_sql.model.types import ColumnType
+from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
+
+if TYPE_CHECKING:
+    from ppdm_sql.model.syntax import Source
+    from ppdm_sql.session.engine import Engine
+
+_MAIN = Name("main")
+_RELATIONS = (
+    "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
+    " database_name = current_database() AS here, schema_name = current_schema() AS near"
+    " FROM duckdb_tables() UNION ALL "
+    "SELECT database_name, schema_name, view_name, temporary, sql,"
+    " database_name = current_database(), schema_name = current_schema()"
+    " FROM duckdb_views() WHERE NOT internal"
+)
+
+
+class Sources:
+    """The tables and views that are there while one statement runs; the catalog is read once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def columns(self, source: Source) -> tuple[SourceColumn, ...]:
+        """Return the columns of a source; raise `EngineError` when it cannot be read."""
+        select = exp.select("*").from_(source_table(source)).limit(0)
+        try:
+            found = self._engine.columns(select)
+        except EngineError as error:
+            error.what = f"the source cannot be read: {error.what}"
+            raise error.at(source.span) from None
+        return tuple(SourceColumn(Name(name), ColumnType(type_)) for name, type_ in found)
+
+    def resolve(self, name: QualifiedName) -> Relation | None:
+        """Return the table or view that a name stands for, as DuckDB would find it."""
+        matches = [row for row in self._relations if _matches(row, name)]
+        if not matches:
+            return None
+        row = min(matches, key=lambda row: (not row["temporary"], not row["here"], not row["near"]))
+        parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
+        return Relation(parts, row["temporary"], row["sql"])
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Return the names of all tables and views a source could be."""
+        return tuple(
+            str(QualifiedName.of(row["schema_name"], row["name"]))
+            for row in self._relations
+            if not row["temporary"] and Name(row["schema_name"]) != OWNER_SCHEMA
+        )
+
+    @cached_property
+    def _relations(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._engine.query(_RELATIONS).to_pylist()
+        return rows
+
+
+def _matches(row: dict[str, Any], name: QualifiedName) -> bool:
+    if Name(row["name"]) != name.name:
+        return False
+    database, schema = Name(row["database_name"]), Name(row["schema_name"])
+    if name.catalog is not None:
+        return (database, schema) == (name.catalog, name.schema)
+    if name.schema is not None:
+        in_schema = schema == name.schema and (row["here"] or row["temporary"])
+        return in_schema or (database == name.schema and schema == _MAIN)
+    return bool(row["temporary"] or (row["here"] and (row["near"] or schema == _MAIN)))
