@@ -18,7 +18,7 @@ from ppdm_sql.model.syntax import (
     TableSource,
     TransformCall,
 )
-from ppdm_sql.model.transform import InputColumn
+from ppdm_sql.model.transform import InputColumn, UsesRowKey
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -55,7 +55,35 @@ def bind_release(
         steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
         names = tuple(column.name for column in rule.columns)
         rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
-    return Release(statement.name, source, tuple(rules), execution)
+    row_key = _row_key(tuple(rules), columns, catalog, source)
+    return Release(statement.name, source, tuple(rules), row_key, execution)
+
+
+def _row_key(
+    rules: tuple[BoundRule, ...],
+    columns: dict[Name, SourceColumn],
+    catalog: SourceCatalog,
+    source: Source,
+) -> InputColumn | None:
+    """Return the key of a row where a treatment needs it: the KEY, or else the PRIMARY KEY."""
+    users = [
+        step for rule in rules for step in rule.steps if isinstance(step.transform, UsesRowKey)
+    ]
+    if not users:
+        return None
+    for rule in rules:
+        if rule.role is Role.KEY:
+            return rule.columns[0]
+    name = catalog.primary_key(source)
+    if name is None:
+        raise BindError(
+            f"{users[0].transform.keyword} is fixed for each row and needs to know rows apart",
+            users[0].span,
+            "list a KEY column: without a treatment it stays with the owner",
+        )
+    return InputColumn(
+        columns[name].name, columns[name].type, column_identity(catalog, source, name)
+    )
 
 
 def _steps(

@@ -8,23 +8,28 @@ SELECT over the one before, so that no expression is written twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from ppdm_sql.compile.render import check_tree, table_of
+from ppdm_sql.compile.row_key import row_key_number
 from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.model.transform import Checks, HasKernel, Measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from ppdm_sql.compile.targets import Target
     from ppdm_sql.model.release import BoundRule, Release, Step
+    from ppdm_sql.model.transform import Joined
     from ppdm_sql.names import QualifiedName
 
-_INPUT, _PARAMETERS, _LOOKUP = "s", "p", "m"
+_INPUT, _PARAMETERS, _LOOKUP, _ROW = "s", "p", "m", "ppdm_row"
+KEYS = "keys"
+"""Name under which a statistics query counts the distinct row keys, where they are used."""
 ROWS = "rows"
 """Name under which a statistics query counts the rows of the source."""
 
@@ -51,8 +56,10 @@ class _Stage:
     """One SELECT in the making: its joins grow as treatments refer to what was drawn."""
 
     storage: Storage
+    row_key: exp.Expr | None
     uses_parameters: bool = False
-    lookups: list[tuple[exp.Table, exp.Expr]] = field(default_factory=list)
+    lets: dict[str, exp.Expr] = field(default_factory=dict)
+    joins: list[exp.Join] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -66,12 +73,61 @@ class _Scope:
         self.stage.uses_parameters = True
         return _column(parameter_column(self.slot, name), _PARAMETERS)
 
+    def let(self, value: exp.Expr) -> exp.Expr:
+        for name, earlier in self.stage.lets.items():
+            if earlier == value:
+                return _column(name, _INPUT)
+        name = f"ppdm_{self.slot}_{len(self.stage.lets)}"
+        self.stage.lets[name] = value
+        return _column(name, _INPUT)
+
     def lookup(self, table: str, key: exp.Expr) -> exp.Expr:
-        alias = f"{_LOOKUP}{len(self.stage.lookups)}"
+        return self.join(table, {"original": key})("released")
+
+    def join(self, table: str, keys: Mapping[str, exp.Expr]) -> Joined:
+        alias = self._next_alias()
+        on = [exp.EQ(this=key, expression=_column(column, alias)) for column, key in keys.items()]
+        return self._join(table, alias, exp.and_(*on))
+
+    def join_below(self, table: str, key: exp.Expr) -> Joined:
+        alias = self._next_alias()
+        on = exp.GTE(this=key, expression=_column("original", alias))
+        return self._join(table, alias, on, method="ASOF")
+
+    def join_nearest(
+        self, table: str, when: exp.Expr, distance: Callable[[Joined], exp.Expr]
+    ) -> Joined:
+        alias = self._next_alias()
+        candidates = f"{alias}_of"
         name = self.stage.storage.lookup_table(self.slot, table)
-        on = exp.EQ(this=key, expression=_column("original", alias))
-        self.stage.lookups.append((table_of(name, alias), on))
-        return _column("released", alias)
+        nearest = (
+            exp.select("*")
+            .from_(table_of(name, candidates))
+            .where(when)
+            .order_by(distance(partial(_column, table=candidates)))
+            .limit(1)
+        )
+        lateral = exp.Lateral(
+            this=nearest.subquery(),
+            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+        )
+        self.stage.joins.append(exp.Join(this=lateral, on=exp.true(), side="LEFT"))
+        return partial(_column, table=alias)
+
+    def row_key(self) -> exp.Expr:
+        if self.stage.row_key is None:
+            raise InternalError("a treatment asks for a row key that it did not say it uses")
+        return self.stage.row_key.copy()
+
+    def _next_alias(self) -> str:
+        return f"{_LOOKUP}{len(self.stage.joins)}"
+
+    def _join(self, table: str, alias: str, on: exp.Expr, method: str | None = None) -> Joined:
+        name = self.stage.storage.lookup_table(self.slot, table)
+        self.stage.joins.append(
+            exp.Join(this=table_of(name, alias), on=on, side="LEFT", method=method)
+        )
+        return partial(_column, table=alias)
 
 
 def compile_release(release: Release, storage: Storage, target: Target) -> exp.Select:
@@ -89,6 +145,8 @@ def statistics_query(
     None when nobody asks; the first stage always asks, for the number of rows.
     """
     aggregates: dict[str, exp.Expr] = {ROWS: exp.Count(this=exp.Star())} if stage == 0 else {}
+    if stage == 0 and (key := _row_key(release, 0)) is not None:
+        aggregates[KEYS] = exp.Count(this=exp.Distinct(expressions=[key]))
     for rule, step in release.stage(stage):
         if isinstance(step.transform, Measures):
             for name, aggregate in step.transform.statistics(_inputs(rule, stage)).items():
@@ -106,7 +164,7 @@ def checks_query(
     """Return one SELECT for what the treatments of a stage want to see of their results."""
     aggregates: dict[str, exp.Expr] = {}
     shown: list[exp.Expr] = []
-    under = _Stage(storage)
+    under = _Stage(storage, _row_key(release, stage))
     for rule, step in release.stage(stage):
         if not isinstance(step.transform, Checks):
             continue
@@ -146,13 +204,15 @@ def _select(
 ) -> exp.Select:
     """Return the release after a number of stages."""
     last = stages - 1
-    under = _Stage(storage)
+    under = _Stage(storage, _row_key(release, last))
     shown: list[exp.Expr] = []
     for rule in release.released_rules:
         step = rule.steps[last] if last < len(rule.steps) else None
         outputs = _outputs(release, rule, step, last, under) if step else _inputs(rule, last)
         names = [name.text for name in rule.names] if is_final else list(_stage_names(rule))
         shown += [_named(tree, name) for tree, name in zip(outputs, names, strict=True)]
+    if not is_final and under.row_key is not None:
+        shown.append(_named(under.row_key, _ROW))
     return _from_stage(exp.select(*shown), release, under, target, last)
 
 
@@ -162,14 +222,40 @@ def _from_stage(
     """Put a SELECT on the stage before it and join what its expressions refer to."""
     for tree in select.expressions:
         check_tree(tree, target)
-    select = select.from_(_stage_source(release, under.storage, target, stage))
+    source = _stage_source(release, under.storage, target, stage)
+    select = select.from_(_with_lets(source, release, under, target, stage))
     if under.uses_parameters:
         parameters = table_of(under.storage.parameter_table(), _PARAMETERS)
         select = select.join(parameters, join_type="cross")
-    for table, on in under.lookups:
-        check_tree(on, target)
-        select = select.join(table, on=on, join_type="left")
+    for join in under.joins:
+        check_tree(join, target)
+        select.append("joins", join)
     return select
+
+
+def _with_lets(
+    source: exp.Expr, release: Release, under: _Stage, target: Target, stage: int
+) -> exp.Expr:
+    """Return a source with what the treatments want computed once beside its own columns."""
+    if not under.lets:
+        return source
+    columns: dict[str, exp.Expr] = {
+        str(column.this.name): column
+        for rule in release.released_rules
+        for column in _inputs(rule, stage)
+    }
+    if stage == 0 and release.row_key is not None:
+        name = release.row_key.name.text
+        columns[name] = _column(name, _INPUT)
+    elif release.row_key is not None:
+        columns[_ROW] = _column(_ROW, _INPUT)
+    for name, value in under.lets.items():
+        check_tree(value, target)
+        if name in columns:
+            raise Refused(f"a column of the source may not be called '{name}'")
+        columns[name] = value.copy()
+    inner = exp.select(*(_named(tree, name) for name, tree in columns.items())).from_(source)
+    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
 
 
 def _stage_source(release: Release, storage: Storage, target: Target, stage: int) -> exp.Expr:
@@ -194,7 +280,16 @@ def _outputs(
     return outputs
 
 
-def _inputs(rule: BoundRule, stage: int) -> list[exp.Expr]:
+def _row_key(release: Release, stage: int) -> exp.Expr | None:
+    """Return the row key as a stage sees it: computed from the source, then handed on."""
+    if release.row_key is None:
+        return None
+    if stage > 0:
+        return _column(_ROW, _INPUT)
+    return row_key_number(_column(release.row_key.name.text, _INPUT), release.row_key.type)
+
+
+def _inputs(rule: BoundRule, stage: int) -> list[exp.Column]:
     """Return what a rule's columns are called by the stage that reads them."""
     if stage == 0:
         return [_column(column.name.text, _INPUT) for column in rule.columns]

@@ -13,7 +13,8 @@ _NEUTRAL: frozenset[type[exp.Expr]] = frozenset(
         exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Is, exp.Paren,
         exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
         exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.DPipe,
-        exp.SHA2, exp.Substring,
+        exp.SHA2, exp.Substring, exp.Abs, exp.Floor, exp.Mod, exp.IntDiv,
+        exp.Interval, exp.Var, exp.DataTypeParam,
     }
 )  # fmt: skip
 
@@ -28,6 +29,22 @@ class Target:
     calls_kernels: bool = False
 
 
-DUCKDB = Target("duckdb", "duckdb", _NEUTRAL | {exp.Anonymous, exp.Array}, calls_kernels=True)
+DUCKDB = Target(
+    "duckdb",
+    "duckdb",
+    _NEUTRAL
+    | {
+        exp.Anonymous,
+        exp.Array,
+        exp.StructExtract,
+        exp.Lateral,
+        exp.Where,
+        exp.Order,
+        exp.Ordered,
+        exp.Limit,
+        exp.Star,
+    },
+    calls_kernels=True,
+)
 
 TARGETS: dict[str, Target] = {target.name: target for target in (DUCKDB,)}

@@ -56,6 +56,8 @@ class Release:
     name: QualifiedName
     source: Source
     rules: tuple[BoundRule, ...]
+    row_key: InputColumn | None = None
+    """The key of a row, where a treatment is fixed for each row."""
     execution: str = "native"
     """`native` SQL expressions, or `udf`: the Python kernels."""
 
@@ -104,6 +106,10 @@ class SourceCatalog(Protocol):
 
     def resolve(self, name: QualifiedName) -> Relation | None:
         """Return the table or view that a name stands for."""
+        ...
+
+    def primary_key(self, source: Source) -> Name | None:
+        """Return the one column of a table's PRIMARY KEY, if it has such."""
         ...
 
     def relation_names(self) -> tuple[str, ...]:

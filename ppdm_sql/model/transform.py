@@ -50,6 +50,11 @@ class Drawn:
 class Keys(Protocol):
     """Derives keys from the owner's root key."""
 
+    @property
+    def row_identity(self) -> str:
+        """The identity of the row key: what belongs to whole rows is keyed by it."""
+        ...
+
     def derive(self, purpose: str, column: str) -> bytes:
         """Return the 32-byte key of one purpose and one column."""
         ...
@@ -67,6 +72,36 @@ class Scope(Protocol):
 
         NULL where the key is NULL or not in the table.
         """
+        ...
+
+    def let(self, value: exp.Expr) -> exp.Expr:
+        """Compute a value of the inputs once, before the rest; return a reference to it."""
+        ...
+
+    def join(self, table: str, keys: Mapping[str, exp.Expr]) -> Joined:
+        """Join one of the treatment's tables on several columns."""
+        ...
+
+    def join_below(self, table: str, key: exp.Expr) -> Joined:
+        """Join the row of a table whose `original` is the largest not above the key."""
+        ...
+
+    def join_nearest(
+        self, table: str, when: exp.Expr, distance: Callable[[Joined], exp.Expr]
+    ) -> Joined:
+        """Join the row of a table at the least distance, for the rows where `when` holds."""
+        ...
+
+    def row_key(self) -> exp.Expr:
+        """Return the original KEY of the row as BIGINT; for treatments that say they use it."""
+        ...
+
+
+class Joined(Protocol):
+    """A joined table: its columns by name, NULL where nothing was found."""
+
+    def __call__(self, column: str) -> exp.Expr:
+        """Return a reference to one of its columns."""
         ...
 
 
@@ -147,9 +182,33 @@ class Inverts(Protocol):
         ...
 
     def invert_condition(
-        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
     ) -> exp.Expr | None:
-        """Rewrite `released <operator> literal` on the original column; None if impossible."""
+        """Rewrite `released <operator> literal` of one column on the original columns.
+
+        None where no condition on them says the same.
+        """
+        ...
+
+
+@runtime_checkable
+class UsesRowKey(Protocol):
+    """A treatment that is fixed for each row: the release must have a KEY."""
+
+    uses_row_key: ClassVar[bool]
+
+
+@runtime_checkable
+class Notes(Protocol):
+    """A treatment with something to say about what it did, without any parameter."""
+
+    def note(self, drawn: Drawn) -> str:
+        """Return one line for DESCRIBE RELEASE."""
         ...
 
 

@@ -22,6 +22,11 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+FITS_BIGINT = frozenset(
+    {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+)
+"""Integer types whose every value is a BIGINT too."""
+
 _INTEGERS = frozenset(
     [
         "TINYINT",
@@ -77,5 +82,6 @@ class ColumnType:
         return "ENUM" if "ENUM(" in self.text else self.text
 
 
+BIGINT = ColumnType("BIGINT")
 DOUBLE = ColumnType("DOUBLE")
 VARCHAR = ColumnType("VARCHAR")

@@ -53,6 +53,8 @@ class ColumnInfo:
     """What gives the original values back to an outsider."""
     inverse: str | None
     """How exactly the owner gets them back."""
+    note: str | None
+    """What the treatments say of what they did."""
 
 
 _SHOW = pa.schema(
@@ -141,7 +143,7 @@ def _called(source: Source) -> str:
 
 def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:
     if not column.treatments:
-        return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None)
+        return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None, None)
     words = {transform.keyword: transform for transform in transforms}
     known = [words[word] for word in column.treatments if word in words]
     return ColumnInfo(
@@ -151,4 +153,5 @@ def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> Colum
         column.type,
         "; then ".join(transform.undone_by for transform in reversed(known)),
         ", ".join(dict.fromkeys(transform.exactness.value for transform in known)),
+        column.note,
     )

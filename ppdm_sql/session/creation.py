@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from ppdm_sql.bind import bind_release
 from ppdm_sql.compile.query import (
+    KEYS,
     ROWS,
     checks_query,
     compile_release,
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
     from ppdm_sql.store.catalog import Entry
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
+
+
+_REPEATED_KEYS = (
+    "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
+    "differences between them are the true ones"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +150,15 @@ class Releases:
             self.on_stage("reading statistics")
             found = self._one_row(statistics_query(release, storage, DUCKDB, stage))
             source_rows = int(found.get(ROWS, source_rows))
+            if found.get(KEYS, source_rows) < source_rows:
+                warnings.append(_REPEATED_KEYS)
             drawn |= self._draw(release, storage, stage, found, known)
             parameters.write_parameters(self.engine, storage, drawn)
             self.on_stage("checking")
             found |= self._one_row(checks_query(release, storage, DUCKDB, stage))
             warnings += _verify(release, stage, found)
         self._create_view(release, compile_release(release, storage, DUCKDB))
-        catalog.record_version(self.engine, storage, release, definition, source_rows)
+        catalog.record_version(self.engine, storage, release, drawn, definition, source_rows)
         columns = sum(len(rule.columns) for rule in release.released_rules)
         return Made(release.name, storage.version, source_rows, columns, tuple(warnings))
 
@@ -162,11 +171,14 @@ class Releases:
         known: DrawnBySlot,
     ) -> dict[str, Drawn]:
         drawn = {}
+        keys = self.keys
+        if release.row_key is not None:
+            keys = replace(keys, row_identity=release.row_key.identity)
         for _, step in release.stage(stage):
             if isinstance(step.transform, Draws):
                 statistics = _own(found, step.slot)
                 try:
-                    values = step.transform.draw(statistics, self.keys, known.get(step.slot))
+                    values = step.transform.draw(statistics, keys, known.get(step.slot))
                 except PpdmError as error:
                     raise error.at(step.span) from None
                 drawn[step.slot] = values

@@ -10,6 +10,7 @@ from sqlglot import exp
 from ppdm_sql.compile.query import source_table
 from ppdm_sql.errors import EngineError
 from ppdm_sql.model.release import Relation, SourceColumn
+from ppdm_sql.model.syntax import TableSource
 from ppdm_sql.model.types import ColumnType
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from ppdm_sql.session.engine import Engine
 
 _MAIN = Name("main")
+_PRIMARY_KEY = (
+    "SELECT constraint_column_names FROM duckdb_constraints() WHERE database_name = ?"
+    " AND schema_name = ? AND table_name = ? AND constraint_type = 'PRIMARY KEY'"
+)
 _RELATIONS = (
     "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
     " database_name = current_database() AS here, schema_name = current_schema() AS near"
@@ -52,6 +57,14 @@ class Sources:
         row = min(matches, key=lambda row: (not row["temporary"], not row["here"], not row["near"]))
         parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
         return Relation(parts, row["temporary"], row["sql"])
+
+    def primary_key(self, source: Source) -> Name | None:
+        """Return the one column of a table's PRIMARY KEY, if it has such."""
+        if not isinstance(source, TableSource) or len(source.name.parts) != 3:
+            return None
+        rows = self._engine.query(_PRIMARY_KEY, tuple(part.text for part in source.name.parts))
+        keys = rows.column("constraint_column_names").to_pylist()
+        return Name(keys[0][0]) if len(keys) == 1 and len(keys[0]) == 1 else None
 
     def relation_names(self) -> tuple[str, ...]:
         """Return the names of all tables and views a source could be."""

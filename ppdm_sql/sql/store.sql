@@ -33,7 +33,8 @@ CREATE TABLE "ppdm_store"."ppdm_owner"."columns" (
     column_name VARCHAR NOT NULL,
     role VARCHAR NOT NULL,
     treatments VARCHAR[] NOT NULL,
-    type VARCHAR
+    type VARCHAR,
+    note VARCHAR
 );
 
 -- Numbers are never used twice, so that names of tables are not either.

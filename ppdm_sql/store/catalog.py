@@ -16,12 +16,13 @@ from sqlglot import exp
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import StoreError
 from ppdm_sql.model.syntax import Role
+from ppdm_sql.model.transform import Notes
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey, new_root_key
 from ppdm_sql.store.parameters import VersionStorage, owner_table
 
 if TYPE_CHECKING:
-    from ppdm_sql.model.release import Release, Runner
+    from ppdm_sql.model.release import DrawnBySlot, Release, Runner
 
 FORMAT = 1
 _TABLES = frozenset({"store", "releases", "versions", "columns"})
@@ -58,6 +59,8 @@ class ColumnEntry:
     """Words, in order; empty for a column that stays with the owner."""
     type: str | None
     """The type that leaves; None for a column that stays."""
+    note: str | None
+    """What its treatments say of what they did."""
 
 
 def open_store(runner: Runner) -> RootKey:
@@ -126,10 +129,15 @@ def next_storage(runner: Runner, previous: Entry | None) -> VersionStorage:
 
 
 def record_version(
-    runner: Runner, storage: VersionStorage, release: Release, definition: str, source_rows: int
+    runner: Runner,
+    storage: VersionStorage,
+    release: Release,
+    drawn: DrawnBySlot,
+    definition: str,
+    source_rows: int,
 ) -> None:
     """Write down a version whose tables exist, and make it the current one."""
-    _record_columns(runner, storage, release)
+    _record_columns(runner, storage, release, drawn)
     tables = runner.query(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
         " AND database_name = 'ppdm_store' AND starts_with(table_name, ?)"
@@ -170,28 +178,42 @@ def forget(runner: Runner, entry: Entry) -> None:
 def list_columns(runner: Runner, entry: Entry) -> list[ColumnEntry]:
     """Return the columns of a release, in the order of its script."""
     rows = runner.query(
-        "SELECT column_name, role, treatments, type"
+        "SELECT column_name, role, treatments, type, note"
         ' FROM "ppdm_store"."ppdm_owner"."columns" WHERE release_id = ? AND version = ?'
         " ORDER BY position",
         (entry.release_id, entry.version),
     ).to_pylist()
     return [
-        ColumnEntry(row["column_name"], Role(row["role"]), tuple(row["treatments"]), row["type"])
+        ColumnEntry(
+            row["column_name"],
+            Role(row["role"]),
+            tuple(row["treatments"]),
+            row["type"],
+            row["note"],
+        )
         for row in rows
     ]
 
 
-def _record_columns(runner: Runner, storage: VersionStorage, release: Release) -> None:
+def _record_columns(
+    runner: Runner, storage: VersionStorage, release: Release, drawn: DrawnBySlot
+) -> None:
     key = (storage.release_id, storage.version)
     position = 0
     for rule in release.rules:
         words = [step.transform.keyword for step in rule.steps]
+        notes = [
+            step.transform.note(drawn[step.slot])
+            for step in rule.steps
+            if isinstance(step.transform, Notes)
+        ]
+        note = "; ".join(notes) or None
         for name, type_ in zip(rule.names, rule.output_types, strict=True):
             position += 1
             type_name = str(type_) if rule.is_released else None
             runner.run(
-                'INSERT INTO "ppdm_store"."ppdm_owner"."columns" VALUES (?, ?, ?, ?, ?, ?, ?)',
-                (*key, position, name.text, rule.role.value, words, type_name),
+                'INSERT INTO "ppdm_store"."ppdm_owner"."columns" VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+                (*key, position, name.text, rule.role.value, words, type_name, note),
             )
 
 

@@ -21,6 +21,7 @@ class RootKey:
     """Derives keys with HKDF-SHA256; never printed."""
 
     secret: bytes = field(repr=False)
+    row_identity: str = ""
 
     def derive(self, purpose: str, column: str) -> bytes:
         """Return the 32-byte key of one purpose and one column."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ppdm_sql.model.types import Kind
 
 
+_LARGEST_CONSTANT = 2.0**62
+
+
 class Arguments:
     """The arguments of one call by name; positional ones take the names in order."""
 
@@ -72,6 +75,22 @@ class Arguments:
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
             self.fail(name, f"'{name}' must be a whole number from {low} to {high}")
         return value
+
+
+def constants(arguments: Arguments, name: str, count: int) -> tuple[float | None, ...]:
+    """Return one number for each of `count` places: given once for all, as a list, or drawn."""
+    value = arguments.value(name)
+    if value is None:
+        return (None,) * count
+    values = value if isinstance(value, tuple) else (value,) * count
+    if len(values) != count:
+        arguments.fail(name, f"{plural(len(values), 'number')} for {plural(count, 'place')}")
+    for number in values:
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            arguments.fail(name, f"'{name}' must be a number, or a list of {count}")
+        if abs(number) >= _LARGEST_CONSTANT:
+            arguments.fail(name, f"'{name}' is too large")
+    return tuple(number for number in values if isinstance(number, int | float))
 
 
 def one_column(call: TransformCall, columns: Sequence[InputColumn]) -> InputColumn:

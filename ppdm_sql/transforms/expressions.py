@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
-
-if TYPE_CHECKING:
-    from ppdm_sql.model.transform import Parameter
 
 _COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ,
@@ -17,6 +12,10 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
     ">": exp.GT,
     ">=": exp.GTE,
 }
+
+
+FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""What a comparison becomes when both sides change their sign."""
 
 
 def double(text: str) -> exp.Expr:
@@ -54,8 +53,3 @@ def comparison(operator: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | Non
 def literal_of(value: object) -> exp.Expr:
     """Return a number or text as a literal of the owner's own predicate."""
     return exp.convert(value)
-
-
-def parameter_type(value: Parameter) -> str:
-    """Return the type under which a parameter is stored."""
-    return {int: "BIGINT", float: "DOUBLE", str: "VARCHAR"}[type(value)]

@@ -50,6 +50,7 @@ class GradedGrouping:
     )
 
     column: Name
+    is_double: bool
     count: int
     limits: tuple[tuple[float, float], ...] | None = field(repr=False)
     """None: equal bands between the smallest and the largest value."""
@@ -72,7 +73,7 @@ class GradedGrouping:
         count = len(limits) if limits else arguments.integer("bands", 1, 1, MAX_BANDS)
         names = _read_names(arguments, count)
         outside = arguments.choice("outside", "error", _OUTSIDE)
-        return cls(column.name, count, limits, names, outside)
+        return cls(column.name, column.type == DOUBLE, count, limits, names, outside)
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return DOUBLE."""
@@ -103,7 +104,7 @@ class GradedGrouping:
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return a balanced tree of comparisons: its cost grows with log(bands)."""
-        x = as_double(inputs[0])
+        x = inputs[0] if self.is_double else scope.let(as_double(inputs[0]))
         graded = exp.case().when(
             exp.GTE(this=x.copy(), expression=scope.parameter("low_1")),
             self._search(x, scope, 1, self.count),
@@ -162,11 +163,17 @@ class GradedGrouping:
         return (pa.array(x, mask=np.isnan(x)),)
 
     def invert_condition(
-        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
     ) -> exp.Expr | None:
         """Rewrite a threshold: order is kept, but for the end of a band that took the 0.999."""
         if isinstance(literal, str):
             return None
+        column = columns[index]
         bands = self._bands(drawn)
         if operator in ("=", "<>"):
             original = bands.ungrade(np.array([literal], dtype=np.float64))[0]

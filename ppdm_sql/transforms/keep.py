@@ -62,7 +62,12 @@ class Keep:
         return tuple(outputs)
 
     def invert_condition(
-        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
     ) -> exp.Expr | None:
         """Return the same condition."""
-        return comparison(operator, column, literal_of(literal))
+        return comparison(operator, columns[index], literal_of(literal))

@@ -121,7 +121,12 @@ class Mapping:
         return (table.column("original").combine_chunks().take(at),)
 
     def invert_condition(
-        self, operator: str, literal: Parameter, column: exp.Expr, drawn: Drawn
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
     ) -> exp.Expr | None:
         """Rewrite an equality with a known alias; aliases have no order."""
         if operator not in ("=", "<>"):
@@ -129,7 +134,7 @@ class Mapping:
         (original,) = self.invert((pa.array([str(literal)]),), drawn)
         if original.null_count:
             return None
-        return comparison(operator, column, literal_of(original[0].as_py()))
+        return comparison(operator, columns[index], literal_of(original[0].as_py()))
 
     def _key(self, column: exp.Expr) -> exp.Expr:
         return column if self.is_native else as_text(column)

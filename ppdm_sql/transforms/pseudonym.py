@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
-from ppdm_sql.model.transform import Drawn, Exactness
+from ppdm_sql.kernels.keyed_name import LONGEST, TAG, pseudonym
+from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import VARCHAR, ColumnType, Kind
 from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
 from ppdm_sql.transforms.expressions import as_text
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import InputColumn, Keys, Scope, Statistics
     from ppdm_sql.names import Name
 
+_KERNEL = Kernel("ppdm_pseudonym", ("VARCHAR", "VARCHAR"), "VARCHAR", pseudonym)
 _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.UUID, Kind.ENUM, Kind.DATE, Kind.DECIMAL)
-# A whole digest (64) could be extended by whoever knows how SHA-256 works; a cut one cannot.
-_SHORTEST, _LONGEST, _USUAL = 6, 40, 16
+_SHORTEST, _USUAL = 6, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Pseudonym:
     summary: ClassVar[str] = "a keyed name: equal values get equal names, nobody else can make them"
     undone_by: ClassVar[str] = "the owner's key; rows of one person stay linked to each other"
     exactness: ClassVar[Exactness] = Exactness.LOOKUP
+    kernels: ClassVar[tuple[Kernel, ...]] = (_KERNEL,)
 
     column: Name
     key_of: str
@@ -49,7 +51,7 @@ class Pseudonym:
         column = one_column(call, columns)
         require_kind(call, column, _KINDS, "cast it in a (SELECT …) source")
         arguments = Arguments(call, ("length", "prefix", "entity"))
-        length = arguments.integer("length", _USUAL, _SHORTEST, _LONGEST)
+        length = arguments.integer("length", _USUAL, _SHORTEST, LONGEST)
         prefix = arguments.text("prefix", "") if "prefix" in arguments else ""
         key_of = column.identity
         if "entity" in arguments:
@@ -68,16 +70,18 @@ class Pseudonym:
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return prefix and digits; NULL stays NULL because `||` keeps it."""
         message = exp.DPipe(
-            this=exp.DPipe(
-                this=scope.parameter("key"), expression=exp.Literal.string(":pseudonym:")
-            ),
+            this=exp.DPipe(this=scope.parameter("key"), expression=exp.Literal.string(TAG)),
             expression=as_text(inputs[0]),
         )
         digest = exp.SHA2(this=message, length=exp.Literal.number(256))
-        digits = exp.Substring(
-            this=digest, start=exp.Literal.number(1), length=exp.Literal.number(self.length)
+        return (self._cut(digest, scope),)
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return a call of `ppdm_pseudonym`."""
+        call = exp.Anonymous(
+            this=_KERNEL.name, expressions=[scope.parameter("key"), as_text(inputs[0])]
         )
-        return (exp.DPipe(this=scope.parameter("prefix"), expression=digits),)
+        return (self._cut(call, scope),)
 
     def checks(
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
@@ -95,6 +99,12 @@ class Pseudonym:
             raise TreatmentError(
                 f"pseudonym: {plural(lost, 'value')} of '{self.column}' would share "
                 f"{'a pseudonym' if lost == 1 else 'pseudonyms'} with another",
-                hint=f"write a longer one: length => {min(self.length + 8, _LONGEST)}",
+                hint=f"write a longer one: length => {min(self.length + 8, LONGEST)}",
             )
         return ()
+
+    def _cut(self, digest: exp.Expr, scope: Scope) -> exp.Expr:
+        digits = exp.Substring(
+            this=digest, start=exp.Literal.number(1), length=exp.Literal.number(self.length)
+        )
+        return exp.DPipe(this=scope.parameter("prefix"), expression=digits)

@@ -1,0 +1,37 @@
+"""The row key as one BIGINT: what keyed randomness is a function of.
+
+An integer is taken as it is. Any other key becomes the first 8 bytes of SHA-256 of its text, as a
+signed number, so that `7` in a text column and in a DECIMAL one are not mixed up with integers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.model.types import FITS_BIGINT
+
+if TYPE_CHECKING:
+    from ppdm_sql.model.types import ColumnType
+
+_HALF, _WHOLE = 2**63, 2**64
+
+
+def row_key_number(column: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a key column as BIGINT; NULL stays NULL."""
+    if type_.text in FITS_BIGINT:
+        return exp.cast(column, "BIGINT")
+    digest = exp.SHA2(this=exp.cast(column, "VARCHAR"), length=exp.Literal.number(256))
+    digits = exp.Substring(this=digest, start=exp.Literal.number(1), length=exp.Literal.number(16))
+    hexadecimal = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
+    unsigned = exp.cast(hexadecimal, "UBIGINT")
+    below = exp.cast(unsigned.copy(), "INT128") - exp.Literal.number(_WHOLE)
+    return (
+        exp.case()
+        .when(
+            exp.LT(this=unsigned, expression=exp.Literal.number(_HALF)),
+            exp.cast(unsigned.copy(), "BIGINT"),
+        )
+        .else_(exp.cast(exp.paren(below), "BIGINT"))
+    )

@@ -1,0 +1,99 @@
+"""Keyed randomness: a number for each row that only the holder of a key can compute.
+
+    block  = 8 bytes of purpose ‖ 8 bytes of row key, big-endian
+    r      = AES-128 of the block under the key
+    u      = (top 52 bits of r + ½) · 2⁻⁵²      strictly between 0 and 1
+
+Blocks are independent, so ECB is the right mode: AES as a keyed permutation, many blocks a call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from ppdm_sql.kernels.calling import KernelError
+from ppdm_sql.kernels.normal import normal_inverse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+NOISE, SELECTION = b"noise\0\0\0", b"rho\0\0\0\0\0"
+_KEY_BYTES = 16
+_KEY_TEXT = "the key must be 32 hexadecimal digits, the same in every row"
+
+
+def uniforms(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> Floats:
+    """Return one number a row, uniform in (0, 1), fixed by key, purpose and row key."""
+    blocks = np.empty((len(rows), 2), dtype=">u8")
+    blocks[:, 0] = int.from_bytes(purpose)
+    blocks[:, 1] = rows.view(np.uint64)
+    encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - see above
+    drawn = np.frombuffer(encryptor.update(blocks.tobytes()), dtype=">u8")[::2]
+    top = (drawn.astype(np.uint64) >> np.uint64(12)).astype(np.float64)
+    return (top + 0.5) * 2.0**-52
+
+
+def noise_normal(key: pa.Array, row: pa.Array, mean: pa.Array, stddev: pa.Array) -> pa.Array:
+    """`ppdm_noise_normal(key, row, mean, stddev)`."""
+    return _noise(key, row, lambda u: _scaled(normal_inverse(u), mean, stddev))
+
+
+def noise_uniform(key: pa.Array, row: pa.Array, low: pa.Array, high: pa.Array) -> pa.Array:
+    """`ppdm_noise_uniform(key, row, low, high)`."""
+    return _noise(key, row, lambda u: _scaled(u, low, pc.subtract(high, low)))
+
+
+def noise_laplace(key: pa.Array, row: pa.Array, mean: pa.Array, scale: pa.Array) -> pa.Array:
+    """`ppdm_noise_laplace(key, row, mean, scale)`."""
+
+    def inverse(u: Floats) -> pa.Array:
+        side = u - 0.5
+        return _scaled(-np.sign(side) * np.log1p(-2 * np.abs(side)), mean, scale)
+
+    return _noise(key, row, inverse)
+
+
+def selected(key: pa.Array, row: pa.Array, percent: pa.Array) -> pa.Array:
+    """`ppdm_selected(key, row, percent)`: true for that share of the rows, always the same."""
+    return _drawn(key, row, SELECTION, lambda u: pc.less(pa.array(u * 100.0), percent))
+
+
+def _noise(key: pa.Array, row: pa.Array, inverse: Callable[[Floats], pa.Array]) -> pa.Array:
+    return _drawn(key, row, NOISE, inverse)
+
+
+def _drawn(
+    key: pa.Array, row: pa.Array, purpose: bytes, inverse: Callable[[Floats], pa.Array]
+) -> pa.Array:
+    """Apply `inverse` to a uniform number a row; NULL where the row key is NULL."""
+    if len(row) == 0:
+        return inverse(np.empty(0))
+    rows = row.fill_null(0).to_numpy(zero_copy_only=False)
+    values = inverse(uniforms(_one_key(key), purpose, rows))
+    return pc.if_else(row.is_valid(), values, pa.scalar(None, values.type))
+
+
+def _one_key(key: pa.Array) -> bytes:
+    text = key[0].as_py()
+    if text is None or not pc.all(pc.equal(key, text)).as_py():
+        raise KernelError(_KEY_TEXT)
+    try:
+        secret = bytes.fromhex(text)
+    except ValueError:
+        raise KernelError(_KEY_TEXT) from None
+    if len(secret) != _KEY_BYTES:
+        raise KernelError(_KEY_TEXT)
+    return secret
+
+
+def _scaled(values: Floats, shift: pa.Array, scale: pa.Array) -> pa.Array:
+    return pc.add(shift, pc.multiply(pa.array(values), scale))

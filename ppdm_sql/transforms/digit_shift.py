@@ -1,0 +1,238 @@
+"""What `bit_plus` and `bit_minus` share: digits by arithmetic, never by strings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from ppdm_sql.errors import TreatmentError, plural
+from ppdm_sql.kernels.digits import shift_digits
+from ppdm_sql.model.types import DOUBLE, FITS_BIGINT, ColumnType, Kind
+from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+from ppdm_sql.transforms.expressions import as_double, comparison, double, literal_of
+from ppdm_sql.transforms.numbers import NUMBERS, lost_rows, refuse_lost
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.model.syntax import TransformCall
+    from ppdm_sql.model.transform import InputColumn, Parameter, Scope, Statistics
+
+_WIDER = {
+    "TINYINT": "SMALLINT",
+    "UTINYINT": "SMALLINT",
+    "SMALLINT": "INTEGER",
+    "USMALLINT": "INTEGER",
+    "INTEGER": "BIGINT",
+    "UINTEGER": "BIGINT",
+    "BIGINT": "HUGEINT",
+}
+_DIGITS = {
+    "TINYINT": 3,
+    "UTINYINT": 3,
+    "SMALLINT": 5,
+    "USMALLINT": 5,
+    "INTEGER": 10,
+    "UINTEGER": 10,
+    "BIGINT": 19,
+}
+_EXACT = 2**53
+"""From here on a DOUBLE no longer holds every whole number."""
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+_MOST_DECIMAL_DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True)
+class DigitColumn:
+    """A column as whole numbers: how to get them, how many digits, what comes out."""
+
+    column: InputColumn
+    scale: int
+    digits: int
+    output: ColumnType
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the column is floating point, rounded to its last decimal first."""
+        return self.column.type.kind is Kind.FLOAT
+
+    @property
+    def _room(self) -> int:
+        """Digits of a DECIMAL in which the column can be multiplied by a power of ten."""
+        return 18 if self.digits + self.scale <= 18 else 38
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> DigitColumn:
+        """Take an integer, a DECIMAL of at most 18 digits, or DOUBLE with `decimals`."""
+        column = one_column(call, columns)
+        require_kind(call, column, NUMBERS, "for categories write mapping()")
+        arguments = Arguments(call, ("decimals",))
+        kind = column.type.kind
+        if kind is Kind.FLOAT:
+            if "decimals" not in arguments:
+                raise TreatmentError(
+                    f"{call.keyword}: '{column.name}' is floating point, its digits have no end",
+                    call.span,
+                    f"write {call.keyword}(decimals => 2)",
+                )
+            scale = arguments.integer("decimals", 0, 0, 9)
+            return cls(column, scale, 16, DOUBLE)
+        if "decimals" in arguments:
+            arguments.fail("decimals", f"'{column.name}' has its own decimals")
+        if kind is Kind.DECIMAL:
+            found = _DECIMAL.match(column.type.text)
+            if found is None or int(found[1]) > _MOST_DECIMAL_DIGITS:
+                raise _too_wide(call, column)
+            return cls(column, int(found[2]), int(found[1]), column.type)
+        if column.type.text not in FITS_BIGINT:
+            raise _too_wide(call, column)
+        text = column.type.text
+        return cls(column, 0, _DIGITS[text], ColumnType(_WIDER[text]))
+
+    def moved(self, value: exp.Expr, scope: Scope, by: int) -> exp.Expr:
+        """Return the column with its digits moved, by arithmetic."""
+        whole = scope.let(self.whole(value))
+        moved = _shifted(whole, self.digits, by)
+        if self.column.type.text == "BIGINT":
+            # Division of 128-bit numbers is slow: only those of 19 digits need it.
+            most = exp.Literal.number(10**_MOST_DECIMAL_DIGITS)
+            within = exp.and_(
+                exp.GT(this=value.copy(), expression=exp.Neg(this=most)),
+                exp.LT(this=value.copy(), expression=most.copy()),
+            )
+            short = scope.let(exp.case().when(within, exp.Abs(this=value.copy())))
+            quick = exp.cast(_shifted(short, _MOST_DECIMAL_DIGITS, by), "INT128")
+            moved = exp.case().when(short.is_(exp.null()), moved).else_(quick)
+        return self.released(moved, value)
+
+    def moved_by_kernel(self, value: exp.Expr, scope: Scope, kernel: str) -> exp.Expr:
+        """Return the column with its digits moved, by a kernel."""
+        if not self.scale and not self.is_rounded:
+            number = exp.cast(value, "BIGINT")
+            call = exp.Anonymous(this=kernel, expressions=[number])
+            return exp.cast(call, self.output.text)
+        whole = scope.let(exp.cast(self.whole(value), "BIGINT"))
+        return self.released(exp.Anonymous(this=kernel, expressions=[whole]), value)
+
+    def checks(self, value: exp.Expr, released: exp.Expr) -> Mapping[str, exp.Expr]:
+        """Count values that cannot be computed, that are there at all, that did not change."""
+        same = exp.EQ(this=value.copy(), expression=released.copy())
+        return {
+            **lost_rows([value], [released]),
+            "values": exp.Count(this=value.copy()),
+            "same": exp.CountIf(this=same),
+        }
+
+    def verify(self, keyword: str, results: Statistics) -> tuple[str, ...]:
+        """Raise when values were lost; warn when more than half have a single digit."""
+        refuse_lost(keyword, (self.column,), results)
+        same, values = int(results["same"]), int(results["values"])
+        if same * 2 <= values:
+            return ()
+        warning = (
+            f"{keyword} of '{self.column.name}': {plural(same, 'value')} of {values:,} have one "
+            "digit and leave as they are"
+        )
+        return (warning,)
+
+    def unmoved(self, y: pa.Array, by: int) -> pa.Array:
+        """Return released values with their digits moved back."""
+        unit = 10**self.scale
+        if self.is_rounded:
+            numbers = np.asarray(y.to_numpy(zero_copy_only=False), dtype=np.float64)
+            whole = np.rint(np.nan_to_num(np.abs(numbers)) * unit).astype(np.uint64)
+            back = shift_digits(whole, by).astype(np.float64) / unit
+            return pa.array(np.copysign(back, numbers), mask=np.isnan(numbers))
+        exact = y.cast(pa.decimal128(38, self.scale))
+        scaled = pc.multiply(exact, pa.scalar(unit, pa.decimal128(19, 0))) if unit > 1 else exact
+        whole = pc.abs(scaled).cast(pa.decimal128(38, 0)).fill_null(0).cast(pa.uint64())
+        back = pa.array(shift_digits(whole.to_numpy(), by)).cast(pa.decimal128(20, 0))
+        signed = pc.if_else(pc.less(exact, 0), pc.negate(back), back)
+        tenths = pa.scalar(Decimal(1).scaleb(-self.scale), pa.decimal128(18, self.scale))
+        restored = pc.multiply(signed, tenths) if self.scale else signed
+        return pc.if_else(y.is_null(), pa.scalar(None, restored.type), restored)
+
+    def invert_equality(
+        self, operator: str, literal: Parameter, column: exp.Expr, by: int
+    ) -> exp.Expr | None:
+        """Rewrite `released = literal`; None for any other comparison."""
+        if isinstance(literal, str) or operator not in ("=", "<>"):
+            return None
+        unit = 10**self.scale
+        whole = np.array([round(abs(literal) * unit)], dtype=np.uint64)
+        back = int(shift_digits(whole, by)[0]) * (1 if literal >= 0 else -1)
+        original = literal_of(back if unit == 1 else back / unit)
+        return comparison(operator, column, original)
+
+    def whole(self, value: exp.Expr) -> exp.Expr:
+        """Return the magnitude as a whole number, digits after the point included."""
+        if self.is_rounded:
+            scaled = exp.Mul(this=as_double(value), expression=double(str(10**self.scale)))
+            rounded = exp.Floor(this=exp.Add(this=exp.Abs(this=scaled), expression=double("0.5")))
+            within = exp.LT(this=rounded, expression=double(str(_EXACT)))
+            return exp.cast(exp.case().when(within, rounded.copy()), "BIGINT")
+        if self.scale:
+            unit = exp.Literal.number(10**self.scale)
+            wide = exp.cast(value, f"DECIMAL({self._room}, {self.scale})")
+            return exp.Abs(this=exp.cast(exp.Mul(this=wide, expression=unit), "BIGINT"))
+        # The smallest BIGINT has no positive counterpart among them.
+        widened = "INT128" if self.column.type.text == "BIGINT" else "BIGINT"
+        return exp.Abs(this=exp.cast(value, widened))
+
+    def released(self, whole: exp.Expr, original: exp.Expr) -> exp.Expr:
+        """Return a shifted magnitude with sign, point and type put back."""
+        negative = exp.LT(this=original, expression=exp.cast(exp.Literal.string("0"), "BIGINT"))
+        sign = exp.case().when(negative, exp.Neg(this=exp.Literal.number(1)))
+        signed = exp.Mul(this=sign.else_(exp.Literal.number(1)), expression=exp.paren(whole))
+        if self.is_rounded:
+            return exp.Div(this=as_double(signed), expression=double(str(10**self.scale)))
+        if self.scale:
+            # Times 0.01, not divided by 100: a division of DECIMALs is one of DOUBLEs.
+            unit = exp.cast(
+                exp.Literal.string(f"{10.0**-self.scale:.{self.scale}f}"),
+                f"DECIMAL({self.scale + 1}, {self.scale})",
+            )
+            whole_decimal = exp.cast(signed, f"DECIMAL({self.digits}, 0)")
+            return exp.cast(exp.Mul(this=whole_decimal, expression=unit), self.output.text)
+        return exp.cast(signed, self.output.text)
+
+
+def _shifted(whole: exp.Expr, digits: int, by: int) -> exp.Expr:
+    """Return a magnitude with all digits but the first moved by 1 or -1.
+
+    Nested, so that a number of five digits costs five steps whatever its type could hold.
+    """
+    steps: exp.Expr | None = None
+    for place in reversed(range(digits - 1)):
+        unit = 10**place
+        digit = exp.Mod(
+            this=exp.paren(exp.IntDiv(this=whole.copy(), expression=_number(unit))),
+            expression=_number(10),
+        )
+        wraps = exp.EQ(this=digit, expression=_number(9 if by > 0 else 0))
+        step: exp.Expr = exp.case().when(wraps, _number(-9 * by * unit)).else_(_number(by * unit))
+        if steps is not None:
+            step = exp.Add(this=step, expression=steps)
+        later = exp.GTE(this=whole.copy(), expression=_number(10 * unit))
+        steps = exp.case().when(later, step).else_(_number(0))
+    return whole if steps is None else exp.Add(this=whole.copy(), expression=steps)
+
+
+def _number(value: int) -> exp.Expr:
+    literal = exp.Literal.number(abs(value))
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
+def _too_wide(call: TransformCall, column: InputColumn) -> TreatmentError:
+    return TreatmentError(
+        f"{call.keyword} cannot treat '{column.name}' of type {column.type}",
+        call.span,
+        "cast it in a (SELECT …) source to BIGINT or to a DECIMAL of at most 18 digits",
+    )

@@ -1,0 +1,241 @@
+"""`(x, y, …) … hybrid()`: each column translated, scaled or rotated; which, is secret."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.errors import TreatmentError
+from ppdm_sql.kernels.affine import direction
+from ppdm_sql.kernels.draws import secret_choice, secret_sign, secret_uniform
+from ppdm_sql.model.syntax import TransformCall
+from ppdm_sql.model.transform import Drawn, Exactness
+from ppdm_sql.model.types import DOUBLE, ColumnType
+from ppdm_sql.transforms.expressions import FLIPPED, as_double, comparison, double, literal_of
+from ppdm_sql.transforms.expressions import only_finite as finite
+from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
+from ppdm_sql.transforms.rotation import Rotation, draw_angle
+from ppdm_sql.transforms.scaling import Scaling, draw_factor
+from ppdm_sql.transforms.translation import Translation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+
+_WRITE = "write hybrid(), or one operation a column: hybrid(translation(2), scaling(0.93))"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is done to one column: a word, and its constant unless that is drawn."""
+
+    word: str
+    constant: float | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Hybrid:
+    """Columns in pairs, (1, 2), (3, 4), …: a pair is rotated, or each is translated or scaled.
+
+    Every column is y = own · x + other · partner + shift, so that not even the text of the view
+    shows which operation was drawn.
+    """
+
+    keyword: ClassVar[str] = "hybrid"
+    summary: ClassVar[str] = "each column translated, scaled or rotated; which, is secret"
+    undone_by: ClassVar[str] = "three known rows"
+    exactness: ClassVar[Exactness] = Exactness.NEAR
+
+    columns: tuple[InputColumn, ...]
+    operations: tuple[Operation, ...] | None = field(repr=False)
+    """None: drawn."""
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Take two or more numbers and, if the owner wants to choose, an operation for each."""
+        if len(columns) < 2:
+            raise TreatmentError("hybrid treats two or more columns", call.span, "write (x, y) …")
+        require_numbers(call, columns)
+        if not call.arguments:
+            return cls(tuple(columns), None)
+        if len(call.arguments) != len(columns):
+            raise TreatmentError(
+                f"hybrid: {len(call.arguments)} operations for {len(columns)} columns",
+                call.span,
+                _WRITE,
+            )
+        operations = tuple(_operation(call, index, columns) for index in range(len(call.arguments)))
+        for i, j in _pairs(len(columns)):
+            rotated = [operations[at].word == Rotation.keyword for at in (i, j) if at is not None]
+            if any(rotated) and (rotated != [True, True] or operations[i] != operations[j or i]):
+                raise TreatmentError(
+                    "hybrid: both columns of a pair are rotated by the same angle, or none is",
+                    call.span,
+                )
+        return cls(tuple(columns), operations)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return DOUBLE for each."""
+        return (DOUBLE,) * len(self.columns)
+
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+        """Ask how far the columns spread."""
+        spreads = {}
+        for index, value in enumerate(inputs):
+            number = finite(as_double(value))
+            spreads[f"spread_{index}"] = exp.Sub(
+                this=exp.Max(this=number), expression=exp.Min(this=number.copy())
+            )
+        return spreads
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Draw an operation for each pair or column, and its constant."""
+        if previous is not None:
+            return previous
+        parameters: dict[str, Parameter] = {}
+        for i, j in _pairs(len(self.columns)):
+            members = [at for at in (i, j) if at is not None]
+            operations = (
+                [self.operations[at] for at in members]
+                if self.operations is not None
+                else _draw_operations(len(members))
+            )
+            angle = operations[0].constant
+            turn = direction(draw_angle() if angle is None else angle)
+            for side, (at, operation) in enumerate(zip(members, operations, strict=True)):
+                spread = float(statistics[f"spread_{at}"] or 0.0) or 1.0
+                own, other, shift = _coefficients(operation, turn, side, spread)
+                parameters |= {f"own_{at}": own, f"other_{at}": other, f"shift_{at}": shift}
+        return Drawn(parameters)
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return own · x + other · partner + shift."""
+        numbers = [
+            scope.let(computable(column, value))
+            for column, value in zip(self.columns, inputs, strict=True)
+        ]
+        outputs: list[exp.Expr] = []
+        for at, number in enumerate(numbers):
+            total: exp.Expr = exp.Mul(this=number.copy(), expression=scope.parameter(f"own_{at}"))
+            partner = _partner(at, len(numbers))
+            if partner is not None:
+                other = scope.parameter(f"other_{at}")
+                # A partner that takes no part must not pass its NULL on.
+                part = (
+                    exp.case()
+                    .when(exp.EQ(this=other, expression=double("0")), double("0"))
+                    .else_(exp.Mul(this=numbers[partner].copy(), expression=other.copy()))
+                )
+                total = exp.Add(this=total, expression=part)
+            outputs.append(exp.Add(this=total, expression=scope.parameter(f"shift_{at}")))
+        return tuple(outputs)
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count rows that cannot be computed."""
+        return lost_rows(inputs, outputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such rows."""
+        return refuse_lost(self.keyword, self.columns, results)
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Solve the two equations of each pair."""
+        y = [np.asarray(column.to_numpy(zero_copy_only=False), dtype=float) for column in outputs]
+        x: list[Any] = list(y)
+        for i, j in _pairs(len(self.columns)):
+            a, b, s = self._row(drawn, i)
+            if j is None or not b:
+                x[i] = (y[i] - s) / a
+                if j is not None:
+                    a, _, s = self._row(drawn, j)
+                    x[j] = (y[j] - s) / a
+                continue
+            c, d, t = self._row(drawn, j)  # y_j = c · x_j + d · x_i + t
+            determinant = a * c - b * d
+            x[i] = (c * (y[i] - s) - b * (y[j] - t)) / determinant
+            x[j] = (a * (y[j] - t) - d * (y[i] - s)) / determinant
+        return tuple(pa.array(values, mask=np.isnan(values)) for values in x)
+
+    def invert_condition(
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        """Return the condition on one column, or on both of a rotated pair."""
+        if isinstance(literal, str):
+            return None
+        own, other, shift = self._row(drawn, index)
+        partner = _partner(index, len(columns))
+        if not other or partner is None:
+            turned = operator if own > 0 else FLIPPED.get(operator, operator)
+            return comparison(turned, columns[index], literal_of((literal - shift) / own))
+        total = exp.Add(
+            this=exp.Mul(this=literal_of(own), expression=as_double(columns[index])),
+            expression=exp.Mul(this=literal_of(other), expression=as_double(columns[partner])),
+        )
+        return comparison(operator, total, literal_of(literal - shift))
+
+    def _row(self, drawn: Drawn, at: int) -> tuple[float, float, float]:
+        own, other, shift = (
+            float(drawn.parameters[f"{name}_{at}"]) for name in ("own", "other", "shift")
+        )
+        return own, other, shift
+
+
+def _operation(call: TransformCall, index: int, columns: Sequence[InputColumn]) -> Operation:
+    argument = call.arguments[index]
+    inner = argument.value
+    if argument.name is not None or not isinstance(inner, TransformCall):
+        raise TreatmentError("hybrid takes operations", argument.span, _WRITE)
+    column = columns[index : index + 1]
+    match inner.keyword:
+        case Translation.keyword:
+            constant = Translation.from_call(inner, column).by[0]
+        case Scaling.keyword:
+            constant = Scaling.from_call(inner, column).by[0]
+        case Rotation.keyword:
+            constant = Rotation.from_call(inner, columns[:2]).degrees[0]
+        case _:
+            raise TreatmentError(f"hybrid: unknown operation '{inner.keyword}'", inner.span, _WRITE)
+    return Operation(inner.keyword, constant)
+
+
+def _draw_operations(count: int) -> list[Operation]:
+    """Draw for a pair or the last single column; each operation has the same chance in a pair."""
+    if count == 2 and secret_choice(3) == 0:
+        return [Operation(Rotation.keyword, None)] * 2
+    words = (Translation.keyword, Scaling.keyword)
+    return [Operation(words[secret_choice(2)], None) for _ in range(count)]
+
+
+def _coefficients(
+    operation: Operation, turn: tuple[float, float], side: int, spread: float
+) -> tuple[float, float, float]:
+    """Return own, other and shift of one column; `side` is 1 for the second of a pair."""
+    given = operation.constant
+    if operation.word == Rotation.keyword:
+        cosine, sine = turn
+        return cosine, -sine if side else sine, 0.0
+    if operation.word == Scaling.keyword:
+        return float(draw_factor() if given is None else given), 0.0, 0.0
+    drawn = secret_sign() * secret_uniform(0.25, 1.0) * spread
+    return 1.0, 0.0, float(drawn if given is None else given)
+
+
+def _pairs(count: int) -> list[tuple[int, int | None]]:
+    return [(at, at + 1 if at + 1 < count else None) for at in range(0, count, 2)]
+
+
+def _partner(at: int, count: int) -> int | None:
+    partner = at ^ 1
+    return partner if partner < count else None

@@ -1,0 +1,125 @@
+"""`scaling(by => 0.94)`: x · e, one secret constant a column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from ppdm_sql.kernels.affine import scaling
+from ppdm_sql.kernels.draws import secret_sign, secret_uniform
+from ppdm_sql.model.transform import Drawn, Exactness, Kernel
+from ppdm_sql.model.types import DOUBLE, ColumnType
+from ppdm_sql.transforms.arguments import Arguments, constants
+from ppdm_sql.transforms.expressions import FLIPPED, as_double, comparison, literal_of
+from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.model.syntax import TransformCall
+    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+
+_LARGEST = 1e6
+_SMALLEST = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """A factor for each column; None where it is drawn."""
+
+    keyword: ClassVar[str] = "scaling"
+    summary: ClassVar[str] = "x · e, one secret constant a column"
+    undone_by: ClassVar[str] = "one known value other than 0"
+    exactness: ClassVar[Exactness] = Exactness.NEAR
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("ppdm_scaling", ("DOUBLE", "DOUBLE"), "DOUBLE", scaling),
+    )
+
+    columns: tuple[InputColumn, ...]
+    by: tuple[float | None, ...] = field(repr=False)
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Take numbers; `by` is one factor, or one a column."""
+        require_numbers(call, columns)
+        arguments = Arguments(call, ("by",))
+        by = constants(arguments, "by", len(columns))
+        for factor in by:
+            if factor == 1:
+                arguments.fail("by", "a scaling by 1 changes nothing")
+            if factor is not None and not _SMALLEST <= abs(factor) <= _LARGEST:
+                arguments.fail("by", f"a factor must lie between {_SMALLEST:g} and {_LARGEST:g}")
+        return cls(tuple(columns), by)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return DOUBLE for each."""
+        return (DOUBLE,) * len(self.columns)
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Draw factors that shrink to a quarter at most or grow to four times at most."""
+        if previous is not None:
+            return previous
+        return Drawn(
+            {
+                f"by_{index}": float(draw_factor() if by is None else by)
+                for index, by in enumerate(self.by)
+            }
+        )
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return the products."""
+        return tuple(
+            exp.Mul(this=computable(column, value), expression=scope.parameter(f"by_{index}"))
+            for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True))
+        )
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return calls of `ppdm_scaling`."""
+        return tuple(
+            exp.Anonymous(
+                this="ppdm_scaling",
+                expressions=[as_double(value), scope.parameter(f"by_{index}")],
+            )
+            for index, value in enumerate(inputs)
+        )
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count rows that cannot be computed."""
+        return lost_rows(inputs, outputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such rows."""
+        return refuse_lost(self.keyword, self.columns, results)
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Divide by the factors."""
+        return tuple(
+            pc.divide(y, drawn.parameters[f"by_{index}"]) for index, y in enumerate(outputs)
+        )
+
+    def invert_condition(
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        """Divide the literal; a negative factor turns the comparison round."""
+        by = drawn.parameters[f"by_{index}"]
+        if isinstance(literal, str) or isinstance(by, str):
+            return None
+        turned = operator if by > 0 else FLIPPED.get(operator, operator)
+        return comparison(turned, columns[index], literal_of(literal / by))
+
+
+def draw_factor() -> float:
+    """Return a secret factor, well away from 0 and from 1."""
+    factor = secret_uniform(1.25, 4.0)
+    return factor if secret_sign() > 0 else 1.0 / factor
