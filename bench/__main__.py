@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from bench import spine
+from bench import spine, treatments
 from bench.measure import Figure
 
 
@@ -20,9 +20,10 @@ def main() -> int:
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
     arguments = parser.parse_args()
     figures = []
-    for figure in spine.run(arguments.rows):
-        figures.append(figure)
-        print(_line(figure), flush=True)
+    for room in (spine, treatments):
+        for figure in room.run(arguments.rows):
+            figures.append(figure)
+            print(_line(figure), flush=True)
     if not arguments.no_write:
         Path("docs/benchmarks.md").write_text(_page(figures), encoding="utf-8")
     return 0 if all(figure.is_met for figure in figures) else 1

@@ -51,12 +51,12 @@ def run(rows: int) -> Iterator[Figure]:
     """Measure at `rows` and at a tenth of them."""
     per_row = {}
     for count in (rows // 10, rows):
-        with _owner() as owner:
+        with open_owner() as owner:
             owner.execute(_SOURCE, {"rows": count})
             owner.execute("CHECKPOINT")
-            copy = best(lambda: _copy(owner, "main.people"))
+            copy = best(lambda: copy_table(owner, "main.people"))
             statement = best(lambda: owner.execute(_RELEASE))
-            released = best(lambda: _copy(owner, "research.people"))
+            released = best(lambda: copy_table(owner, "research.people"))
             per_row[count] = released / count
             millions = f"{count / 1e6:g} M rows"
             bound = 1.6 if count == rows else None
@@ -75,22 +75,24 @@ def _adult() -> Iterator[Figure]:
     file = Path(os.environ.get("PPDM_ADULT", beside)) / "adult_32561.csv"
     if not file.exists():
         return
-    with _owner() as owner:
+    with open_owner() as owner:
         owner.execute("CREATE TABLE main.adult AS FROM read_csv($file)", {"file": str(file)})
         seconds = best(lambda: owner.execute(_ADULT), times=5)
         yield Figure("UCI Adult, statement to finished table", seconds, "s", 0.2)
 
 
-def _copy(owner: Owner, table: str) -> None:
+def copy_table(owner: Owner, table: str) -> None:
+    """Copy a table or release into a new table of the same database."""
     owner.execute(
         "CREATE OR REPLACE TABLE main.copied AS FROM query_table($table)", {"table": table}
     )
 
 
 @contextmanager
-def _owner() -> Iterator[Owner]:
+def open_owner(in_memory: bool = False) -> Iterator[Owner]:
+    """Open an owner with a file of its own that goes away, or one in memory."""
     with (
-        tempfile.TemporaryDirectory(dir=Path.cwd()) as folder,
-        ppdm_sql.connect(Path(folder) / "bench.duckdb") as owner,
+        tempfile.TemporaryDirectory(dir=Path.cwd(), prefix=".bench") as folder,
+        ppdm_sql.connect(":memory:" if in_memory else Path(folder) / "bench.duckdb") as owner,
     ):
         yield owner

@@ -28,8 +28,8 @@ def shift_digits(values: Unsigned, by: int) -> Unsigned:
     for place in range(MOST_DIGITS - 1):
         unit = 10**place
         later = values >= np.uint64(10 * unit)
-        digit = values // np.uint64(unit) % np.uint64(10)
-        wraps = digit == (9 if by > 0 else 0)
+        rest = values % np.uint64(10 * unit)
+        wraps = rest >= np.uint64(9 * unit) if by > 0 else rest < np.uint64(unit)
         # Modulo 2**64: a negative step wraps around and the sum comes back.
         step = np.where(wraps, np.uint64(-9 * by * unit % 2**64), np.uint64(by * unit % 2**64))
         shifted += np.where(later, step, np.uint64(0))

@@ -20,8 +20,6 @@ from ppdm_sql.kernels.calling import KernelError
 from ppdm_sql.kernels.normal import normal_inverse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
@@ -44,47 +42,38 @@ def uniforms(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> Floats:
 
 def noise_normal(key: pa.Array, row: pa.Array, mean: pa.Array, stddev: pa.Array) -> pa.Array:
     """`ppdm_noise_normal(key, row, mean, stddev)`."""
-    return _noise(key, row, lambda u: _scaled(normal_inverse(u), mean, stddev))
+    return _scaled(normal_inverse(_drawn(key, row, NOISE)), row, mean, stddev)
 
 
 def noise_uniform(key: pa.Array, row: pa.Array, low: pa.Array, high: pa.Array) -> pa.Array:
     """`ppdm_noise_uniform(key, row, low, high)`."""
-    return _noise(key, row, lambda u: _scaled(u, low, pc.subtract(high, low)))
+    return _scaled(_drawn(key, row, NOISE), row, low, pc.subtract(high, low))
 
 
 def noise_laplace(key: pa.Array, row: pa.Array, mean: pa.Array, scale: pa.Array) -> pa.Array:
     """`ppdm_noise_laplace(key, row, mean, scale)`."""
-
-    def inverse(u: Floats) -> pa.Array:
-        side = u - 0.5
-        return _scaled(-np.sign(side) * np.log1p(-2 * np.abs(side)), mean, scale)
-
-    return _noise(key, row, inverse)
+    side = _drawn(key, row, NOISE) - 0.5
+    standard = -np.sign(side) * np.log1p(-2 * np.abs(side))
+    return _scaled(standard, row, mean, scale)
 
 
 def selected(key: pa.Array, row: pa.Array, percent: pa.Array) -> pa.Array:
     """`ppdm_selected(key, row, percent)`: true for that share of the rows, always the same."""
-    return _drawn(key, row, SELECTION, lambda u: pc.less(pa.array(u * 100.0), percent))
+    chosen = pc.less(pa.array(_drawn(key, row, SELECTION) * 100.0), percent)
+    return _null_with(row, chosen)
 
 
-def _noise(key: pa.Array, row: pa.Array, inverse: Callable[[Floats], pa.Array]) -> pa.Array:
-    return _drawn(key, row, NOISE, inverse)
-
-
-def _drawn(
-    key: pa.Array, row: pa.Array, purpose: bytes, inverse: Callable[[Floats], pa.Array]
-) -> pa.Array:
-    """Apply `inverse` to a uniform number a row; NULL where the row key is NULL."""
+def _drawn(key: pa.Array, row: pa.Array, purpose: bytes) -> Floats:
+    """Return a uniform number a row; any number where the row key is NULL."""
     if len(row) == 0:
-        return inverse(np.empty(0))
-    rows = row.fill_null(0).to_numpy(zero_copy_only=False)
-    values = inverse(uniforms(_one_key(key), purpose, rows))
-    return pc.if_else(row.is_valid(), values, pa.scalar(None, values.type))
+        return np.empty(0)
+    rows = (row.fill_null(0) if row.null_count else row).to_numpy()
+    return uniforms(_one_key(key), purpose, rows)
 
 
 def _one_key(key: pa.Array) -> bytes:
     text = key[0].as_py()
-    if text is None or not pc.all(pc.equal(key, text)).as_py():
+    if text is None or key.null_count or not pc.all(pc.equal(key, key[0])).as_py():
         raise KernelError(_KEY_TEXT)
     try:
         secret = bytes.fromhex(text)
@@ -95,5 +84,12 @@ def _one_key(key: pa.Array) -> bytes:
     return secret
 
 
-def _scaled(values: Floats, shift: pa.Array, scale: pa.Array) -> pa.Array:
-    return pc.add(shift, pc.multiply(pa.array(values), scale))
+def _scaled(values: Floats, row: pa.Array, shift: pa.Array, scale: pa.Array) -> pa.Array:
+    return _null_with(row, pc.add(shift, pc.multiply(pa.array(values), scale)))
+
+
+def _null_with(row: pa.Array, values: pa.Array) -> pa.Array:
+    """NULL where the row key is NULL."""
+    if not row.null_count:
+        return values
+    return pc.if_else(row.is_valid(), values, pa.scalar(None, values.type))

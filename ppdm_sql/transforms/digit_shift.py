@@ -98,19 +98,22 @@ class DigitColumn:
 
     def moved(self, value: exp.Expr, scope: Scope, by: int) -> exp.Expr:
         """Return the column with its digits moved, by arithmetic."""
-        whole = scope.let(self.whole(value))
-        moved = _shifted(whole, self.digits, by)
         if self.column.type.text == "BIGINT":
-            # Division of 128-bit numbers is slow: only those of 19 digits need it.
-            most = exp.Literal.number(10**_MOST_DECIMAL_DIGITS)
-            within = exp.and_(
-                exp.GT(this=value.copy(), expression=exp.Neg(this=most)),
-                exp.LT(this=value.copy(), expression=most.copy()),
-            )
-            short = scope.let(exp.case().when(within, exp.Abs(this=value.copy())))
-            quick = exp.cast(_shifted(short, _MOST_DECIMAL_DIGITS, by), "INT128")
-            moved = exp.case().when(short.is_(exp.null()), moved).else_(quick)
-        return self.released(moved, value)
+            return self._moved_bigint(value, scope, by)
+        whole = scope.let(self.whole(value))
+        return self.released(_shifted(whole, self.digits, by), value)
+
+    def _moved_bigint(self, value: exp.Expr, scope: Scope, by: int) -> exp.Expr:
+        """128-bit numbers are slow: only values of 19 digits are computed in them."""
+        most = exp.Literal.number(10**_MOST_DECIMAL_DIGITS)
+        within = exp.and_(
+            exp.GT(this=value.copy(), expression=exp.Neg(this=most)),
+            exp.LT(this=value.copy(), expression=most.copy()),
+        )
+        short = scope.let(exp.case().when(within, exp.Abs(this=value.copy())))
+        quick = self.released(_shifted(short, _MOST_DECIMAL_DIGITS, by), value)
+        slow = self.released(_shifted(self.whole(value), self.digits, by), value)
+        return exp.case().when(short.copy().is_(exp.null()), slow).else_(quick)
 
     def moved_by_kernel(self, value: exp.Expr, scope: Scope, kernel: str) -> exp.Expr:
         """Return the column with its digits moved, by a kernel."""
@@ -212,11 +215,13 @@ def _shifted(whole: exp.Expr, digits: int, by: int) -> exp.Expr:
     steps: exp.Expr | None = None
     for place in reversed(range(digits - 1)):
         unit = 10**place
-        digit = exp.Mod(
-            this=exp.paren(exp.IntDiv(this=whole.copy(), expression=_number(unit))),
-            expression=_number(10),
+        # One division a digit: a 9 shows in the rest by its size, and so does a 0.
+        rest = exp.Mod(this=whole.copy(), expression=_number(10 * unit))
+        wraps = (
+            exp.GTE(this=rest, expression=_number(9 * unit))
+            if by > 0
+            else exp.LT(this=rest, expression=_number(unit))
         )
-        wraps = exp.EQ(this=digit, expression=_number(9 if by > 0 else 0))
         step: exp.Expr = exp.case().when(wraps, _number(-9 * by * unit)).else_(_number(by * unit))
         if steps is not None:
             step = exp.Add(this=step, expression=steps)
