@@ -105,7 +105,7 @@ def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str
 def _cell(value: object) -> str:
     if value is None:
         return "NULL"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _plain(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -111,33 +112,27 @@ class Engine:
             finally:
                 self.connection.unregister(_INCOMING)
 
-    def plain(self, text: str, parameters: object, read_now: bool) -> duckdb.DuckDBPyConnection:
-        """Run a statement of the owner's own; a query's rows wait on what is returned."""
-        try:
-            rows = self.connection.execute(text, parameters)
-            if read_now:
-                rows.fetchall()  # an error of a streamed statement comes when it is read
-            return rows
-        except duckdb.Error as error:
-            raise engine_error(error) from None
+    def plain(self, text: str, parameters: object = None) -> Any:
+        """Run a statement of the owner's own; return what its rows are read from, or None.
 
-    def is_query(self, text: str) -> bool:
-        """Whether a statement answers with rows rather than with an effect."""
-        try:
-            found = self.connection.extract_statements(text)
-        except duckdb.Error as error:
-            raise engine_error(error) from None
-        return any(
-            duckdb.ExpectedResultType.QUERY_RESULT in statement.expected_result_type
-            for statement in found
-        )
+        A query's rows wait on the connection. Anything with an effect is run to its end here,
+        because an error of a streamed statement comes when it is read.
+        """
+        with withheld():
+            (statement,) = self.connection.extract_statements(text)
+            expected = statement.expected_result_type
+            rows = self.connection.execute(statement, parameters)
+            if expected == [duckdb.ExpectedResultType.QUERY_RESULT]:
+                return rows
+            table = _arrow(rows) if rows.description else None
+            if table is None or table.column_names == ["Count"]:
+                return None
+            return self.relation_of(table)  # INSERT … RETURNING
 
     def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
         """Return a query of the owner's own as a relation that runs when it is read."""
-        try:
+        with withheld():
             return self.connection.sql(text, params=parameters)
-        except duckdb.Error as error:
-            raise engine_error(error) from None
 
     def relation_of(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
         """Return an answer of ours as a relation."""
@@ -204,6 +199,13 @@ class Engine:
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self.connection.query_progress()
+
+
+def _arrow(rows: duckdb.DuckDBPyConnection) -> pa.Table:
+    with warnings.catch_warnings():
+        # DuckDB advises its relation interface, which cannot run statements with an effect.
+        warnings.simplefilter("ignore", UserWarning)
+        return rows.to_arrow_table()
 
 
 def register(

@@ -158,9 +158,7 @@ class Owner:
 
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement):
-            is_query = self._engine.is_query(statement.text)
-            rows = self._engine.plain(statement.text, parameters, read_now=not is_query)
-            return Result(rows if is_query else None)
+            return Result(self._engine.plain(statement.text, parameters))
 
 
 def _made(verb: str, made: Made) -> Result:
