@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +26,19 @@ SELECT diagnosis, count(*) AS patients, round(avg(stay_days), 2) AS mean_stay,
        round(corr(age, income), 4) AS corr_age_income
 FROM query_table($table) GROUP BY ALL ORDER BY patients DESC, mean_stay
 """
+_COMPARED = """
+WITH pairs AS (
+    UNPIVOT (SELECT income::DOUBLE AS x, COLUMNS(r.* EXCLUDE (patient_id))::DOUBLE
+             FROM clinic.patients JOIN research.incomes AS r USING (patient_id))
+    ON COLUMNS(* EXCLUDE (x)) INTO NAME treatment VALUE y
+)
+SELECT treatment, round(corr(x, y), 6) AS correlation,
+       round(var_pop(x - y) / var_pop(x), 6) AS "Var(x-y)/Var(x)",
+       round(100 * avg((x <> y)::INTEGER), 1) AS "changed %",
+       round(avg(x), 2) AS mean_before, round(avg(y), 2) AS mean_after
+FROM pairs GROUP BY treatment ORDER BY list_position($order, treatment)
+"""
+_ORDER = ["graded", "digits", "translated", "scaled", "noised", "mean_noised", "aggregated"]
 _MAPPING = """
 SELECT m.original AS "the owner knows", m.released AS "analysts see"
 FROM ppdm_owner.r1_v1_t6_0_aliases AS m ORDER BY 1
@@ -41,6 +54,8 @@ def run_demo(patients: int) -> None:
         owner.execute(schema)
         owner.execute(table, {"patients": patients})
         _tell(owner, scripts.joinpath("release.sql").read_text(encoding="utf-8"))
+        _compare(owner, scripts.joinpath("incomes.sql").read_text(encoding="utf-8"))
+        _say_what_is_not_protected()
 
 
 def _tell(owner: Owner, release: str) -> None:
@@ -75,6 +90,21 @@ def _tell(owner: Owner, release: str) -> None:
     _title("The view's own text holds no secret")
     sql = owner.explain("research.patients")
     click.echo("\n".join(sql.splitlines()[-6:]))
+
+
+def _compare(owner: Owner, release: str) -> None:
+    _title("One column, seven treatments")
+    click.echo(release.strip())
+    click.echo()
+    click.secho(owner.execute(release).message, fg="green")
+    _show(owner, _COMPARED, {"order": _ORDER})
+    (aggregated,) = (
+        info for info in owner.describe("research.incomes") if info.column == "aggregated"
+    )
+    click.echo(f"aggregated: {aggregated.note}")
+
+
+def _say_what_is_not_protected() -> None:
     click.echo()
     click.echo(
         "Pseudonymised is not anonymous: age bands and sex still single people out, and whoever\n"
@@ -82,7 +112,7 @@ def _tell(owner: Owner, release: str) -> None:
     )
 
 
-def _show(owner: Owner, query: str, parameters: dict[str, str] | None = None) -> None:
+def _show(owner: Owner, query: str, parameters: dict[str, Any] | None = None) -> None:
     print_result(owner.execute(query, parameters))
 
 

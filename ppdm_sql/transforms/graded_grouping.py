@@ -11,6 +11,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
+from ppdm_sql.kernels.affine import LARGEST
 from ppdm_sql.kernels.bands import END_OF_BAND, Bands, graded_bands, graded_grouping
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType, Kind
@@ -216,7 +217,13 @@ class GradedGrouping:
                 f"of '{self.column}'",
                 hint=f"write at most bands => {finite}, or give the limits",
             )
-        edges = np.linspace(float(statistics["low"]), float(statistics["high"]), self.count + 1)
+        low, high = float(statistics["low"]), float(statistics["high"])
+        if max(abs(low), abs(high)) > LARGEST:
+            raise TreatmentError(
+                f"graded_grouping: values of '{self.column}' beyond {LARGEST:g} make no bands",
+                hint="give the limits, and outside => 'null' or outside => 'clamp'",
+            )
+        edges = np.linspace(low, high, self.count + 1)
         if not np.all(edges[:-1] < edges[1:]):
             raise TreatmentError(
                 f"graded_grouping: '{self.column}' is constant, there is nothing to cut",
@@ -302,6 +309,8 @@ def _read_pair(arguments: Arguments, pair: Value) -> tuple[float, float]:
     for limit in (low, high):
         if isinstance(limit, bool) or not isinstance(limit, int | float):
             arguments.fail("bands", "limits of bands must be numbers", _WRITE_BANDS)
+    if max(abs(low), abs(high)) > LARGEST:  # type: ignore[arg-type]  # both were checked above
+        arguments.fail("bands", f"limits of bands must lie between -{LARGEST:g} and {LARGEST:g}")
     if not float(low) < float(high):  # type: ignore[arg-type]  # both were checked above
         arguments.fail("bands", "limits of bands must ascend", _WRITE_BANDS)
     return float(low), float(high)  # type: ignore[arg-type]  # both were checked above

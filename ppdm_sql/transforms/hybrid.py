@@ -48,7 +48,7 @@ class Hybrid:
 
     keyword: ClassVar[str] = "hybrid"
     summary: ClassVar[str] = "each column translated, scaled or rotated; which, is secret"
-    undone_by: ClassVar[str] = "three known rows"
+    undone_by: ClassVar[str] = "two known rows"
     exactness: ClassVar[Exactness] = Exactness.NEAR
 
     columns: tuple[InputColumn, ...]

@@ -38,7 +38,7 @@ class Rotation:
 
     keyword: ClassVar[str] = "rotation"
     summary: ClassVar[str] = "pairs of columns turned clockwise by a secret angle"
-    undone_by: ClassVar[str] = "two known rows; distances between rows are kept"
+    undone_by: ClassVar[str] = "one known row, two to be sure; distances between rows are kept"
     exactness: ClassVar[Exactness] = Exactness.NEAR
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel(
