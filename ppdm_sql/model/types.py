@@ -81,6 +81,9 @@ class ColumnType:
         # The name of an ENUM lists its values, so it is never shown.
         return "ENUM" if "ENUM(" in self.text else self.text
 
+    def __repr__(self) -> str:
+        return f"ColumnType({str(self)!r})"
+
 
 BIGINT = ColumnType("BIGINT")
 DOUBLE = ColumnType("DOUBLE")

@@ -97,9 +97,7 @@ def _number(cursor: Cursor) -> int | float:
         )
     text += cursor.advance().text
     span = cursor.span_from(start)
-    if text.isdecimal():
-        return sign * int(text)
     number = float(text)
     if not math.isfinite(number):
         cursor.fail("this number is too large", span=span)
-    return sign * number
+    return sign * (int(text) if text.isdecimal() else number)

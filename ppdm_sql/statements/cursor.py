@@ -6,20 +6,24 @@ word is reserved: `release` is a keyword only where the grammar asks for one.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
 from sqlglot import ErrorLevel, exp
-from sqlglot.errors import ParseError
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
 
 from ppdm_sql.errors import Span, StatementError, suggest
 from ppdm_sql.names import Name, QualifiedName, fold
-from ppdm_sql.statements.tokens import DUCKDB, Shape, Word, sql_tokens
+from ppdm_sql.statements.tokens import Shape, Word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+DUCKDB = Dialect.get_or_raise("duckdb")
 _MAX_NODES = 100_000
+_QUERY_STARTS = ("select", "with", "from", "values", "(")
 
 
 class Cursor:
@@ -131,31 +135,42 @@ class Cursor:
         return self._parse_query(inside), opening.span.to(closing.span)
 
     def _parse_query(self, inside: Span) -> exp.Query:
-        tokens = [
-            token
-            for token in sql_tokens(self._text)
-            if token.start >= inside.start and token.end < inside.end
+        words = [
+            word
+            for word in self._words
+            if word.span.start >= inside.start and word.span.end <= inside.end
         ]
-        if not tokens:
+        if not words:
             self.fail("expected SELECT inside the parentheses", span=inside)
-        parser = DUCKDB.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES)
-        try:
-            trees = parser.parse(tokens, self._text)
-        except ParseError as error:
-            self._fail_from(error, inside)
-        if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+        if words[0].folded not in _QUERY_STARTS:
             self.fail("a source in parentheses must be one SELECT", span=inside)
-        tree = trees[0]
-        if any(True for _ in tree.find_all(exp.Command)):
+        for word, after in pairwise(words):
+            # sqlglot would take it for a comment of a template language.
+            if (word.text, after.text) == ("{", "#") and word.span.end == after.span.start:
+                self.fail("this is not SQL", span=word.span.to(after.span))
+        try:
+            trees = DUCKDB.parse(
+                inside.source, error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES
+            )
+        except ParseError as error:
+            raise StatementError("this SELECT cannot be read", _place(error, inside)) from None
+        except (TokenError, RecursionError):
+            raise StatementError("this SELECT cannot be read", inside) from None
+        tree = trees[0] if len(trees) == 1 else None
+        if not isinstance(tree, exp.Query) or tree.find(exp.Command) is not None:
             self.fail("a source in parentheses must be one SELECT", span=inside)
         return tree
 
-    def _fail_from(self, error: ParseError, inside: Span) -> NoReturn:
-        detail = error.errors[0] if error.errors else {}
-        start = len(detail.get("start_context") or "")
-        # `start_context` is cut to the hundred characters before the place.
-        context = detail.get("start_context") or ""
-        found = self._text.find(context + (detail.get("highlight") or ""), inside.start - start)
-        at = inside.start if found < 0 else found + len(context)
-        span = Span(self._text, at, at + max(len(detail.get("highlight") or ""), 1))
-        raise StatementError("this SELECT cannot be read", span) from None
+
+def _place(error: ParseError, inside: Span) -> Span:
+    """Return where sqlglot stopped: it gives the line and the column of a token's last letter."""
+    if not error.errors:
+        return inside
+    detail = error.errors[0]
+    lines = inside.source.split("\n")
+    line, end = int(detail["line"] or 1), int(detail["col"] or 1)
+    if line > len(lines):
+        return inside
+    stop = inside.start + sum(len(before) + 1 for before in lines[: line - 1]) + end
+    length = max(len(str(detail.get("highlight") or "")), 1)
+    return Span(inside.text, max(stop - length, inside.start), stop)

@@ -26,7 +26,8 @@ from ppdm_sql.statements.tokens import Shape
 if TYPE_CHECKING:
     from ppdm_sql.statements.cursor import Cursor
 
-_ROLES = tuple(role.value for role in Role)
+_ROLES = {fold(role.value): role for role in Role}
+_ROLE_NAMES = tuple(role.value for role in Role)
 _CLAUSES = ("WITH",)
 
 
@@ -149,11 +150,11 @@ def _role(cursor: Cursor, columns: tuple[ColumnName, ...]) -> Role:
     names = ", ".join(str(column.name) for column in columns)
     word = cursor.word
     if word.shape in (Shape.SYMBOL, Shape.END) or word.folded == "as":
-        cursor.fail(f"the role of '{names}' is missing", f"write one of {', '.join(_ROLES)}")
-    if word.shape is not Shape.WORD or word.text.upper() not in _ROLES:
-        hint = suggest(word.text, _ROLES, "roles")
+        cursor.fail(f"the role of '{names}' is missing", f"write one of {', '.join(_ROLE_NAMES)}")
+    if word.folded not in _ROLES:
+        hint = suggest(word.text, _ROLE_NAMES, "roles")
         cursor.fail(f"unknown role {cursor.found()} for '{names}'", hint)
-    return Role(cursor.advance().text.upper())
+    return _ROLES[cursor.advance().folded]
 
 
 def _options(cursor: Cursor) -> tuple[Option, ...]:

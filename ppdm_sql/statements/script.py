@@ -16,7 +16,7 @@ from ppdm_sql.statements.release import (
     parse_drop_release,
     parse_refresh_release,
 )
-from ppdm_sql.statements.tokens import Shape, Word, check_gaps, words
+from ppdm_sql.statements.tokens import Shape, Word, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 StatementParser: TypeAlias = "Callable[[Cursor], ReleaseStatement]"
 
-# A statement is ours by its first words. `DESCRIBE release` alone is a table of that name, so
-# the words of some statements must be followed by more; `SHOW RELEASES` must be all there is.
+# A statement is ours by its first words. `DESCRIBE release` alone is a table of that name, and
+# `DESCRIBE release.people` one in a schema of that name.
 _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("CREATE", "RELEASE"), parse_create_release),
     (("CREATE", "OR", "REPLACE", "RELEASE"), parse_create_release),
@@ -37,7 +37,6 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("EXPLAIN", "RELEASE"), parse_explain_release),
     (("SHOW", "RELEASES"), parse_show_releases),
 )
-_TABLE_IF_ALONE = parse_describe_release
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)
 """The openings of our statements, for hints."""
@@ -61,6 +60,10 @@ def parse_name(text: str) -> QualifiedName:
     return name
 
 
+def _names_a_table(word: Word) -> bool:
+    return word.shape is Shape.END or word.folded == "."
+
+
 def _split(found: list[Word]) -> list[list[Word]]:
     parts: list[list[Word]] = [[]]
     for word in found:
@@ -75,8 +78,7 @@ def _parse(text: str, part: list[Word], span: Span) -> Statement:
     cursor = Cursor(text, part, span.end)
     for opening, parser in _OURS:
         if cursor.at(*opening):
-            if parser is _TABLE_IF_ALONE and len(part) == len(opening):
+            if parser is parse_describe_release and _names_a_table(cursor.peek(2)):
                 break
-            check_gaps(text, part)
             return parser(cursor)
     return PlainSql(span.source, span)

@@ -40,7 +40,7 @@ def unparse(statement: Statement) -> str:
         case DescribeRelease(name):
             return f"DESCRIBE RELEASE {_qualified(name)}"
         case ExplainRelease(name, target):
-            return f"EXPLAIN RELEASE {_qualified(name)} FOR {target}"
+            return f"EXPLAIN RELEASE {_qualified(name)} FOR {Name(target)}"
         case PlainSql(text):
             return text
 
