@@ -18,6 +18,7 @@ value or a secret: engine texts that could hold one are replaced by fixed words.
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -147,15 +148,27 @@ def _excerpt(span: Span) -> list[str]:
     line_end = len(span.text) if line_end < 0 else line_end
     raw = span.text[line_start:line_end].rstrip()
     shown = raw.expandtabs(4)
-    before = len(raw[: span.start - line_start].expandtabs(4))
-    covered = raw[: max(min(span.end, line_end) - line_start, 0)].expandtabs(4)
-    carets = "^" * max(len(covered) - before, 1)
+    before = display_width(raw[: span.start - line_start].expandtabs(4))
+    covered = display_width(raw[: max(min(span.end, line_end) - line_start, 0)].expandtabs(4))
+    carets = "^" * max(covered - before, 1)
     indent = len(shown) - len(shown.lstrip())
     return [
         f"  line {span.line}, column {span.column}:",
         f"      {shown[indent:]}",
         f"      {' ' * max(before - indent, 0)}{carets}",
     ]
+
+
+def display_width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide letters 2, marks and controls 0."""
+    return sum(
+        0
+        if unicodedata.combining(letter) or unicodedata.category(letter).startswith("C")
+        else 2
+        if unicodedata.east_asian_width(letter) in "WF"
+        else 1
+        for letter in text
+    )
 
 
 def suggest(word: str, known: Iterable[str], noun: str = "known") -> str:

@@ -190,7 +190,11 @@ def checks_query(
 def source_table(source: Source, alias: str = _INPUT) -> exp.Expr:
     """Return a source as it stands behind FROM."""
     if isinstance(source, QuerySource):
-        return source.query.copy().subquery(exp.to_identifier(alias, quoted=True))
+        # A Var is written as it is: the owner's own text.
+        return exp.Subquery(
+            this=exp.Var(this=source.text),
+            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+        )
     if isinstance(source, FileSource):
         return exp.table_(
             exp.to_identifier(source.path, quoted=True),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ppdm_sql.errors import Span
-    from ppdm_sql.model.syntax import Role, Source
+    from ppdm_sql.model.syntax import QuerySource, Role, Source
     from ppdm_sql.model.transform import Drawn, InputColumn, Transform
     from ppdm_sql.model.types import ColumnType
     from ppdm_sql.names import Name, QualifiedName
@@ -95,6 +95,8 @@ class Relation:
     is_temporary: bool
     view_sql: str | None = field(default=None, repr=False)
     """The text of a view; None for a table."""
+    has_renamed_columns: bool = False
+    """Whether a view gives its columns other names than its SELECT does."""
 
 
 class SourceCatalog(Protocol):
@@ -110,6 +112,14 @@ class SourceCatalog(Protocol):
 
     def primary_key(self, source: Source) -> Name | None:
         """Return the one column of a table's PRIMARY KEY, if it has such."""
+        ...
+
+    def check_query(self, source: QuerySource) -> None:
+        """Raise, with its place, when a source in parentheses is not one SELECT."""
+        ...
+
+    def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
+        """Return the tables a source reads in the end, behind views and macros."""
         ...
 
     def relation_names(self) -> tuple[str, ...]:

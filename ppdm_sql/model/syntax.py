@@ -11,8 +11,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from ppdm_sql.errors import Span
     from ppdm_sql.names import Name, QualifiedName
 
@@ -99,9 +97,9 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True)
 class QuerySource:
-    """A SELECT in parentheses."""
+    """A SELECT in parentheses, letter by letter: nothing of ours rewrites the owner's SQL."""
 
-    query: exp.Query = field(repr=False)
+    text: str = field(repr=False)
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -13,7 +13,7 @@ from ppdm_sql.compile.render import to_sql
 from ppdm_sql.compile.targets import TARGETS
 from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.model.syntax import CreateRelease, FileSource, QuerySource, Source
-from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
 from ppdm_sql.statements.script import parse_script
 from ppdm_sql.store import catalog
 
@@ -98,6 +98,8 @@ def explain_release(releases: Releases, statement: ExplainRelease) -> str:
     for table in select.find_all(exp.Table):
         if Name(table.catalog) == STORE_CATALOG:
             table.set("catalog", None)  # an alias of ours: the file has its own name elsewhere
+    for text in select.find_all(exp.Var):
+        text.set("this", str(text.this).replace(f"{quote(STORE_CATALOG.text)}.", ""))
     return to_sql(select, target.dialect, pretty=True)
 
 

@@ -18,7 +18,7 @@ from ppdm_sql.compile.query import (
 )
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, PpdmError, suggest
+from ppdm_sql.errors import BindError, EngineError, PpdmError, suggest
 from ppdm_sql.model.syntax import CreateRelease
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
@@ -209,6 +209,13 @@ class Releases:
         )
         view = table_of(QualifiedName((STORE_CATALOG, schema, name)))
         self.engine.run(exp.Create(this=view, kind="VIEW", expression=select, replace=True))
+        try:
+            self.engine.columns(exp.select("*").from_(view.copy()))
+        except EngineError as error:
+            # A view that reads itself through another fails only when it is read.
+            if "infinite recursion" not in error.what:
+                raise
+            raise BindError("a release cannot be its own source", release.source.span) from None
 
 
 def _check_free(statement: CreateRelease, sources: Sources) -> None:

@@ -129,6 +129,12 @@ class Engine:
                 return None
             return self.relation_of(table)  # INSERT … RETURNING
 
+    def is_one_select(self, text: str) -> bool:
+        """Whether a text is one query; raise when DuckDB cannot read it."""
+        with withheld():
+            found = self.connection.extract_statements(text)
+        return [statement.type for statement in found] == [duckdb.StatementType.SELECT]
+
     def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
         """Return a query of the owner's own as a relation that runs when it is read."""
         with withheld():
@@ -188,6 +194,13 @@ class Engine:
         with withheld():
             relation = self.connection.sql(to_sql(select))
             return list(zip(relation.columns, map(str, relation.types), strict=True))
+
+    def base_tables(self, select: exp.Expr) -> tuple[str, ...]:
+        """Return the tables a SELECT reads in the end; empty where DuckDB cannot tell."""
+        try:
+            return tuple(self.connection.get_table_names(to_sql(select), qualified=True))
+        except duckdb.Error:
+            return ()
 
     def current_schema(self) -> Name:
         """Return the schema of unqualified names; `main` while another database is in use."""

@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import EngineError, Span, suggest
+from ppdm_sql.errors import EngineError, Span, display_width, suggest
 from ppdm_sql.statements.script import STATEMENTS
 
 if TYPE_CHECKING:
@@ -26,31 +26,48 @@ def located(statement: PlainSql) -> Iterator[None]:
         yield
     except EngineError as error:
         if statement.span is not None:
-            error.at(_place(statement.span, error.engine_text))
+            error.at(place_in(statement.span, error.engine_text))
         if error.hint is None and "syntax error" in error.what:
             error.hint = _near_miss(statement.text)
         raise
 
 
-def _place(span: Span, engine_text: str) -> Span:
+def place_in(span: Span, engine_text: str) -> Span:
+    """Return where an engine's error stands in a statement; its first word when it does not say."""
     first_word = Span(span.text, span.start, span.start + len(span.source.split(maxsplit=1)[0]))
     pointer = _POINTER.search(engine_text)
     if pointer is None:
         return first_word
+    shown = pointer["text"].rstrip("\r")
+    at = _index_at(shown, len(pointer["indent"]) - len(f"LINE {pointer['line']}: "))
+    length = len(pointer["carets"])
+    around = shown.removeprefix("...").removesuffix("...")
+    at -= len(shown) - len(shown.removeprefix("..."))
     lines = span.source.split("\n")
     number = int(pointer["line"]) - 1
-    if number >= len(lines):
-        return first_word
-    shown = pointer["text"]
-    at = len(pointer["indent"]) - len(f"LINE {pointer['line']}: ")
-    if shown.startswith("..."):
-        shown, at = shown[3:], at - 3
-    shown = shown.removesuffix("...")
-    column = lines[number].find(shown)
-    if column < 0 or at < 0:
-        return first_word
-    start = span.start + sum(len(line) + 1 for line in lines[:number]) + column + at
-    return Span(span.text, start, min(start + len(pointer["carets"]), span.end))
+    begins = [0]
+    for line in lines:
+        begins.append(begins[-1] + len(line) + 1)
+    # The named line first; where the engine ran the text inside another, wherever it is alone.
+    found = begins[number] + lines[number].find(around) if number < len(lines) else -1
+    if number >= len(lines) or around not in lines[number] or at < 0:
+        token = around[max(at, 0) : max(at, 0) + length]
+        if at < 0 or not token or span.source.count(token) != 1:
+            return first_word
+        found, at = span.source.find(token), 0
+    start = span.start + found + at
+    return Span(span.text, start, min(start + length, span.end))
+
+
+def _index_at(text: str, column: int) -> int:
+    """Return the letter under a caret: DuckDB counts wide letters as 2, marks and tabs as 0."""
+    width = 0
+    for index, letter in enumerate(text):
+        size = display_width(letter)
+        if width >= column and size:
+            return index
+        width += size
+    return len(text)
 
 
 def _near_miss(text: str) -> str | None:

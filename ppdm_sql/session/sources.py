@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from ppdm_sql.compile.query import source_table
-from ppdm_sql.errors import EngineError
+from ppdm_sql.errors import EngineError, Span, StatementError
 from ppdm_sql.model.release import Relation, SourceColumn
 from ppdm_sql.model.syntax import TableSource
 from ppdm_sql.model.types import ColumnType
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
+from ppdm_sql.session.places import place_in
+from ppdm_sql.statements.script import parse_table
 
 if TYPE_CHECKING:
-    from ppdm_sql.model.syntax import Source
+    from ppdm_sql.model.syntax import QuerySource, Source
     from ppdm_sql.session.engine import Engine
 
 _MAIN = Name("main")
+_COLUMN_LIST = re.compile(r'CREATE VIEW (?:"(?:[^"]|"")*"|[^\s("])+ ?\(')
 _PRIMARY_KEY = (
     "SELECT constraint_column_names FROM duckdb_constraints() WHERE database_name = ?"
     " AND schema_name = ? AND table_name = ? AND constraint_type = 'PRIMARY KEY'"
@@ -49,6 +53,20 @@ class Sources:
             raise error.at(source.span) from None
         return tuple(SourceColumn(Name(name), ColumnType(type_)) for name, type_ in found)
 
+    def check_query(self, source: QuerySource) -> None:
+        """Raise, with its place, when a source in parentheses is not one SELECT."""
+        try:
+            is_select = self._engine.is_one_select(source.text)
+        except EngineError as error:
+            error.what = f"this SELECT cannot be read: {error.what}"
+            if source.span is None:
+                raise
+            start = source.span.start + source.span.source.index(source.text)
+            inside = Span(source.span.text, start, start + len(source.text))
+            raise error.at(place_in(inside, error.engine_text)) from None
+        if not is_select:
+            raise StatementError("a source in parentheses must be one SELECT", source.span)
+
     def resolve(self, name: QualifiedName) -> Relation | None:
         """Return the table or view that a name stands for, as DuckDB would find it."""
         matches = [row for row in self._relations if _matches(row, name)]
@@ -56,7 +74,13 @@ class Sources:
             return None
         row = min(matches, key=lambda row: (not row["temporary"], not row["here"], not row["near"]))
         parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
-        return Relation(parts, row["temporary"], row["sql"])
+        renamed = bool(row["sql"] and _COLUMN_LIST.match(row["sql"]))
+        return Relation(parts, row["temporary"], row["sql"], renamed)
+
+    def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
+        """Return the tables a source reads in the end, behind views and macros."""
+        select = exp.select("*").from_(source_table(source))
+        return tuple(parse_table(name) for name in self._engine.base_tables(select))
 
     def primary_key(self, source: Source) -> Name | None:
         """Return the one column of a table's PRIMARY KEY, if it has such."""

@@ -1,4 +1,4 @@
-"""A cursor over words: look, take, expect, fail. The only other room that calls sqlglot's parser.
+"""A cursor over words: look, take, expect, fail.
 
 Keywords are compared without regard to case and never match a quoted name or a string, so no
 word is reserved: `release` is a keyword only where the grammar asks for one.
@@ -6,12 +6,7 @@ word is reserved: `release` is a keyword only where the grammar asks for one.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
-
-from sqlglot import ErrorLevel, exp
-from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import ParseError, TokenError
 
 from ppdm_sql.errors import Span, StatementError, suggest
 from ppdm_sql.names import Name, QualifiedName, fold
@@ -21,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
-DUCKDB = Dialect.get_or_raise("duckdb")
-_MAX_NODES = 100_000
 _QUERY_STARTS = ("select", "with", "from", "values", "(")
 
 
@@ -117,8 +110,8 @@ class Cursor:
             self.fail("a name has at most three parts: catalog.schema.name", span=span)
         return QualifiedName(tuple(parts)), span
 
-    def query_in_parentheses(self) -> tuple[exp.Query, Span]:
-        """Take `( SELECT … )` and hand the inside to sqlglot's parser."""
+    def query_in_parentheses(self) -> tuple[str, Span]:
+        """Take `( SELECT … )` and return the text of the inside; DuckDB will read it."""
         opening = self.expect("(")
         depth = [")"]
         first = self.word
@@ -131,46 +124,9 @@ class Cursor:
             elif word.shape is Shape.SYMBOL and word.text == depth[-1]:
                 depth.pop()
         closing = self.previous
-        inside = Span(self._text, first.span.start, closing.span.start)
-        return self._parse_query(inside), opening.span.to(closing.span)
-
-    def _parse_query(self, inside: Span) -> exp.Query:
-        words = [
-            word
-            for word in self._words
-            if word.span.start >= inside.start and word.span.end <= inside.end
-        ]
-        if not words:
-            self.fail("expected SELECT inside the parentheses", span=inside)
-        if words[0].folded not in _QUERY_STARTS:
-            self.fail("a source in parentheses must be one SELECT", span=inside)
-        for word, after in pairwise(words):
-            # sqlglot would take it for a comment of a template language.
-            if (word.text, after.text) == ("{", "#") and word.span.end == after.span.start:
-                self.fail("this is not SQL", span=word.span.to(after.span))
-        try:
-            trees = DUCKDB.parse(
-                inside.source, error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES
-            )
-        except ParseError as error:
-            raise StatementError("this SELECT cannot be read", _place(error, inside)) from None
-        except (TokenError, RecursionError):
-            raise StatementError("this SELECT cannot be read", inside) from None
-        tree = trees[0] if len(trees) == 1 else None
-        if not isinstance(tree, exp.Query) or tree.find(exp.Command) is not None:
-            self.fail("a source in parentheses must be one SELECT", span=inside)
-        return tree
-
-
-def _place(error: ParseError, inside: Span) -> Span:
-    """Return where sqlglot stopped: it gives the line and the column of a token's last letter."""
-    if not error.errors:
-        return inside
-    detail = error.errors[0]
-    lines = inside.source.split("\n")
-    line, end = int(detail["line"] or 1), int(detail["col"] or 1)
-    if line > len(lines):
-        return inside
-    stop = inside.start + sum(len(before) + 1 for before in lines[: line - 1]) + end
-    length = max(len(str(detail.get("highlight") or "")), 1)
-    return Span(inside.text, max(stop - length, inside.start), stop)
+        if first is closing:
+            self.fail("expected SELECT inside the parentheses", span=opening.span)
+        last = self._words[self._at - 2]
+        if first.folded not in _QUERY_STARTS:
+            self.fail("a source in parentheses must be a SELECT", span=first.span)
+        return first.span.to(last.span).source, opening.span.to(closing.span)

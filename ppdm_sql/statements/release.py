@@ -68,8 +68,8 @@ def parse_refresh_release(cursor: Cursor) -> RefreshRelease:
 def _source(cursor: Cursor) -> Source:
     word = cursor.word
     if cursor.at("("):
-        query, span = cursor.query_in_parentheses()
-        return QuerySource(query, span)
+        text, span = cursor.query_in_parentheses()
+        return QuerySource(text, span)
     if word.shape is Shape.STRING:
         cursor.advance()
         return FileSource(word.text, word.span)

@@ -53,11 +53,15 @@ def parse_script(text: str) -> list[Statement]:
 
 def parse_name(text: str) -> QualifiedName:
     """Parse the name of a release as it stands in a statement: `research.patients`."""
-    found = words(text)
-    cursor = Cursor(text, found, len(text))
+    cursor = Cursor(text, words(text), len(text))
     name, _ = cursor.qualified_name("the name of a release")
     cursor.expect_end()
     return name
+
+
+def parse_table(text: str) -> QualifiedName:
+    """Parse the name of a table that may have an alias: `clinic.patients AS p`."""
+    return Cursor(text, words(text), len(text)).qualified_name("the name of a table")[0]
 
 
 def _names_a_table(word: Word) -> bool:

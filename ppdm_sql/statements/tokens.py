@@ -59,7 +59,7 @@ _WORDS = re.compile(
     | (?P<dollar>  (?P<tag>\$(?:{_LETTER}{_MORE}*)?\$) (?P<inside>.*?) (?P=tag) )
     | (?P<number>  [0-9][0-9_]*(?:\.[0-9][0-9_]*|\.(?!\.|{_MORE}))?(?:[eE][+-]?[0-9]+)?(?!{_MORE}) )
     | (?P<word>    (?![eExXbB]'){_LETTER}(?:{_MORE}|\$)* )
-    | (?P<symbol>  => | [^'"`$] | \$(?!{_MORE}*\$) )
+    | (?P<symbol>  => | (?![eExXbB]')[^'"`$] | \$(?!{_MORE}*\$) )
     """,
     re.VERBOSE | re.DOTALL,
 )

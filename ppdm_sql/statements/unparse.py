@@ -70,8 +70,8 @@ def _source(source: Source) -> str:
     match source:
         case FileSource(path):
             return _string(path)
-        case QuerySource(query):
-            return f"({query.sql(dialect='duckdb')})"
+        case QuerySource(text):
+            return f"({text})"
         case _:
             return _qualified(source.name)
 
