@@ -19,6 +19,7 @@ from ppdm_sql.model.syntax import (
     TransformCall,
 )
 from ppdm_sql.model.transform import InputColumn, UsesRowKey
+from ppdm_sql.model.types import Kind
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _row_key(
         return None
     for rule in rules:
         if rule.role is Role.KEY:
-            return rule.columns[0]
+            return _usable_key(rule.columns[0], users[0])
     name = catalog.primary_key(source)
     if name is None:
         raise BindError(
@@ -81,9 +82,19 @@ def _row_key(
             users[0].span,
             "list a KEY column: without a treatment it stays with the owner",
         )
-    return InputColumn(
-        columns[name].name, columns[name].type, column_identity(catalog, source, name)
-    )
+    identity = column_identity(catalog, source, name)
+    return _usable_key(InputColumn(columns[name].name, columns[name].type, identity), users[0])
+
+
+def _usable_key(key: InputColumn, user: Step) -> InputColumn:
+    if key.type.kind in (Kind.FLOAT, Kind.OTHER):
+        raise BindError(
+            f"{user.transform.keyword} needs a KEY whose text is always the same; "
+            f"'{key.name}' is of type {key.type}",
+            user.span,
+            "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID, DATE or TIMESTAMP",
+        )
+    return key
 
 
 def _steps(

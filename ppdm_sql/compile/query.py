@@ -18,6 +18,7 @@ from ppdm_sql.compile.row_key import row_key_number
 from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.model.transform import Checks, HasKernel, Measures
+from ppdm_sql.names import Name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -255,7 +256,7 @@ def _with_lets(
         columns[_ROW] = _column(_ROW, _INPUT)
     for name, value in under.lets.items():
         check_tree(value, target)
-        if name in columns:
+        if Name(name) in {Name(other) for other in columns}:
             raise Refused(f"a column of the source may not be called '{name}'")
         columns[name] = value.copy()
     inner = exp.select(*(_named(tree, name) for name, tree in columns.items())).from_(source)

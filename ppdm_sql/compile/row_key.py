@@ -25,7 +25,7 @@ def row_key_number(column: exp.Expr, type_: ColumnType) -> exp.Expr:
     digest = exp.SHA2(this=exp.cast(column, "VARCHAR"), length=exp.Literal.number(256))
     digits = exp.Substring(this=digest, start=exp.Literal.number(1), length=exp.Literal.number(16))
     hexadecimal = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
-    unsigned = exp.cast(hexadecimal, "UBIGINT")
+    unsigned = exp.cast(hexadecimal, "UBIGINT", dialect="duckdb")
     below = exp.cast(unsigned.copy(), "INT128") - exp.Literal.number(_WHOLE)
     return (
         exp.case()

@@ -20,20 +20,19 @@ LARGEST = 1e300
 
 def translation(x: pa.Array, by: pa.Array) -> pa.Array:
     """`ppdm_translation(x, by)`: x + by."""
-    return pc.add(_bounded(x), by)
+    return _finite(pc.add(_bounded(x), by))
 
 
 def scaling(x: pa.Array, by: pa.Array) -> pa.Array:
     """`ppdm_scaling(x, by)`: x · by."""
-    return pc.multiply(_bounded(x), by)
+    return _finite(pc.multiply(_bounded(x), by))
 
 
 def rotation(x: pa.Array, y: pa.Array, degrees: pa.Array) -> pa.Array:
     """`ppdm_rotation(x, y, degrees)`: the point (x, y) turned clockwise, as a struct."""
     cosine, sine = _directions(degrees)
-    x, y = _bounded(x), _bounded(y)
-    turned_x = pc.add(pc.multiply(x, cosine), pc.multiply(y, sine))
-    turned_y = pc.subtract(pc.multiply(y, cosine), pc.multiply(x, sine))
+    turned_x = _finite(pc.add(pc.multiply(x, cosine), pc.multiply(y, sine)))
+    turned_y = _finite(pc.subtract(pc.multiply(y, cosine), pc.multiply(x, sine)))
     return pa.StructArray.from_arrays([turned_x, turned_y], names=["x", "y"])
 
 
@@ -44,7 +43,7 @@ def direction(degrees: float) -> tuple[float, float]:
 
 def _directions(degrees: pa.Array) -> tuple[pa.Array | pa.Scalar, pa.Array | pa.Scalar]:
     different = pc.unique(degrees)
-    if len(different) == 1 and different[0].is_valid:
+    if len(different) == 1 and different[0].is_valid and math.isfinite(different[0].as_py()):
         cosine, sine = direction(different[0].as_py())
         return pa.scalar(cosine), pa.scalar(sine)
     radians = pc.multiply(pc.divide(degrees, 180.0), math.pi)
@@ -54,3 +53,8 @@ def _directions(degrees: pa.Array) -> tuple[pa.Array | pa.Scalar, pa.Array | pa.
 def _bounded(x: pa.Array) -> pa.Array:
     """NULL for NaN, infinity and what is too large to compute with."""
     return pc.if_else(pc.less(pc.abs(x), LARGEST), x, pa.scalar(None, pa.float64()))
+
+
+def _finite(y: pa.Array) -> pa.Array:
+    """NULL for what is no number any more."""
+    return pc.if_else(pc.is_finite(y), y, pa.scalar(None, pa.float64()))

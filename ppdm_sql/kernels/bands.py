@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ppdm_sql.kernels.calling import KernelError
 
@@ -44,8 +45,9 @@ class Bands:
         inside = (band >= 0) & ~np.isnan(x)
         at = band[inside]
         low, high, name, value = self.lows[at], self.highs[at], self.names[at], x[inside]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             line = name + (value - low) / (high - low)
+        line = np.where(self._has_end()[at], np.minimum(line, below_next(name)), line)
         end = name + END_OF_BAND
         graded = np.where(value < high, line, np.where(value == high, end, np.nan))
         if clamp:
@@ -81,9 +83,31 @@ class Bands:
         x[known] = np.where(place > 1, np.nan, original)
         return x
 
+    def snap(self, original: float, released: float) -> float:
+        """Return the shortest number whose image is `released`: 40, not 39.99999999999999."""
+        for digits in range(16):
+            shorter = round(original, digits)
+            if abs(shorter - original) > 1e-9 * float((self.highs - self.lows).min()):
+                continue
+            if self.grade(np.array([shorter]))[0] == released:
+                return shorter
+        return original
+
+    def ranges(self) -> list[tuple[float, float]]:
+        """Return the ranges that bands cover, those with a shared edge as one."""
+        ends = self._has_end()
+        starts = np.append(True, ends[:-1])
+        return list(zip(self.lows[starts].tolist(), self.highs[ends].tolist(), strict=True))
+
     def _has_end(self) -> npt.NDArray[np.bool_]:
         """Whether a band's upper limit is its own, not the next band's first value."""
         return np.append(self.highs[:-1] < self.lows[1:], True)
+
+
+def below_next(names: Floats) -> Floats:
+    """Return the largest number below the next whole one: a place rounds up to it at most."""
+    below: Floats = np.nextafter(names + 1, -np.inf)
+    return below
 
 
 def graded_grouping(x: pa.Array, edges: pa.Array) -> pa.Array:
@@ -94,18 +118,37 @@ def graded_grouping(x: pa.Array, edges: pa.Array) -> pa.Array:
     if len(limits) < 2 or not np.all(limits[:-1] < limits[1:]):
         raise KernelError(EDGES_TEXT)
     names = np.arange(1, len(limits), dtype=np.float64)
-    return _grade(x, Bands(limits[:-1], limits[1:], names), clamp=False)
+    return _grade(x, _checked(limits[:-1], limits[1:], names), clamp=False)
 
 
 def graded_bands(
     x: pa.Array, lows: pa.Array, highs: pa.Array, names: pa.Array, clamp: pa.Array
 ) -> pa.Array:
     """`ppdm_graded_bands(x, lows, highs, names, clamp)`: bands of any limits and names."""
-    parts = [_constant(column) for column in (lows, highs, names)]
-    low, high, name = parts
+    low, high, name = (_constant(column) for column in (lows, highs, names))
     if low is None or high is None or name is None:
         return pa.nulls(len(x), pa.float64())
-    return _grade(x, Bands(low, high, name), clamp=bool(len(clamp) and clamp[0].as_py()))
+    chosen = pc.unique(clamp)
+    if len(chosen) != 1:
+        raise KernelError(EDGES_TEXT)
+    return _grade(x, _checked(low, high, name), clamp=bool(chosen[0].as_py()))
+
+
+def _checked(lows: Floats, highs: Floats, names: Floats) -> Bands:
+    """Return bands; refuse limits that make none."""
+    if not len(lows) == len(highs) == len(names) or not len(lows):
+        raise KernelError(EDGES_TEXT)
+    with np.errstate(invalid="ignore", over="ignore"):
+        makes_bands = (
+            np.all(lows < highs)
+            and np.all(highs[:-1] <= lows[1:])
+            and np.all(names[:-1] < names[1:])
+            and np.all(np.isfinite(highs - lows))
+            and np.all(np.isfinite(names))
+        )
+    if not makes_bands:
+        raise KernelError(EDGES_TEXT)
+    return Bands(lows, highs, names)
 
 
 def _grade(x: pa.Array, bands: Bands, clamp: bool) -> pa.Array:
@@ -121,7 +164,7 @@ def _constant(column: pa.Array) -> Floats | None:
     if column.null_count:
         raise KernelError(EDGES_TEXT)
     values = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float64)
-    if len(values) % len(column):
+    if len(pc.unique(pc.list_value_length(column))) != 1:
         raise KernelError(EDGES_TEXT)
     rows = values.reshape(len(column), -1)
     if not np.array_equal(rows, np.broadcast_to(rows[0], rows.shape)):

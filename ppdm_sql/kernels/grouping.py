@@ -45,11 +45,8 @@ def groups_of_clusters(values: Floats, clusters: int) -> Indices:
     """
     distinct, counts = np.unique(values, return_counts=True)
     begins = np.cumsum(counts) - counts
-    sums = _Sums(distinct, counts)
-    if len(distinct) <= EXACT_UP_TO:
-        starts = _exact(sums, clusters)
-    else:
-        starts = _lloyd(distinct, sums, clusters)
+    solve = _exact if len(distinct) <= EXACT_UP_TO else _lloyd
+    starts = solve(distinct, counts, clusters)
     first: Indices = begins[starts]
     return first
 
@@ -71,69 +68,92 @@ def means(values: Floats, starts: Indices) -> Floats:
 
 
 class _Sums:
-    """Prefix sums of weighted values: the cost of any range in a few steps."""
+    """Prefix sums of weighted values: the mean and cost of any range in a few steps."""
 
     def __init__(self, values: Floats, counts: npt.NDArray[np.int64]) -> None:
-        centred = values - np.average(values, weights=counts)  # far from 0, squares cancel badly
-        zero = np.zeros(1)
-        self.weight = np.concatenate((zero, np.cumsum(counts, dtype=float)))
+        # From the middle, in units of the spread, in long numbers: squares cancel badly.
+        self.middle = values[len(values) // 2]
+        centred = (values - self.middle).astype(np.longdouble)
+        self.unit = max(float(np.abs(centred).max()), np.finfo(float).tiny)
+        centred /= self.unit
+        zero = np.zeros(1, dtype=np.longdouble)
+        self.weight = np.concatenate((zero, np.cumsum(counts, dtype=np.longdouble)))
         self.first = np.concatenate((zero, np.cumsum(counts * centred)))
         self.second = np.concatenate((zero, np.cumsum(counts * centred**2)))
 
-    def cost(self, start: Indices, end: Indices) -> Floats:
-        """Return the squared distance to the mean of ranges [start, end)."""
-        weight = self.weight[end] - self.weight[start]
-        first = self.first[end] - self.first[start]
-        second = self.second[end] - self.second[start]
-        cost: Floats = second - first**2 / np.where(weight > 0, weight, 1)
-        return cost
+    def means(self, starts: Indices, ends: Indices) -> Floats:
+        """Return the means of ranges [start, end)."""
+        weight = self.weight[ends] - self.weight[starts]
+        centres = (self.first[ends] - self.first[starts]) / weight
+        means: Floats = (centres * self.unit + self.middle).astype(float)
+        return means
+
+    def cost(self, starts: Indices, ends: Indices) -> float:
+        """Return the squared distance of ranges [start, end) to their means, in units."""
+        weight = self.weight[ends] - self.weight[starts]
+        first = self.first[ends] - self.first[starts]
+        second = self.second[ends] - self.second[starts]
+        return float((second - first**2 / weight).sum())
 
 
-def _exact(sums: _Sums, clusters: int) -> Indices:
+def _costs(values: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+    """Return the cost of every range [start, end), each grown by one value at a time.
+
+    Welford's way, because differences of prefix sums lose everything beside one far value.
+    """
+    count = len(values)
+    away_from_middle = values - values[count // 2]
+    unit = max(float(np.abs(away_from_middle).max()), np.finfo(float).tiny)
+    scaled = away_from_middle / unit
+    costs: Floats = np.full((count + 1, count + 1), np.inf)
+    weight, mean, cost = np.zeros(count), np.zeros(count), np.zeros(count)
+    for at in range(count):
+        started = slice(0, at + 1)
+        weight[started] += counts[at]
+        away = scaled[at] - mean[started]
+        mean[started] += away * counts[at] / weight[started]
+        cost[started] += counts[at] * away * (scaled[at] - mean[started])
+        costs[: at + 1, at + 1] = cost[started]
+    return costs
+
+
+def _exact(values: Floats, counts: npt.NDArray[np.int64], clusters: int) -> Indices:
     """Solve by dynamic programming over the number of clusters."""
-    count = len(sums.weight) - 1
-    ends = np.arange(count + 1)
-    best = sums.cost(np.zeros(count + 1, dtype=np.intp), ends)
+    costs = _costs(values, counts)
+    best = costs[0].copy()
     choices = []
-    starts, stops = np.meshgrid(ends, ends, indexing="ij")
-    costs = np.where(starts < stops, sums.cost(starts, np.maximum(starts, stops)), np.inf)
     for _ in range(1, clusters):
         totals = best[:, None] + costs
         choices.append(totals.argmin(axis=0))
         best = totals.min(axis=0)
-    at = count
-    found = []
+    at = len(values)
+    starts = [0]
     for choice in reversed(choices):
         at = int(choice[at])
-        found.append(at)
-    return np.unique(np.array([0, *found], dtype=np.intp))
+        starts.append(at)
+    return np.unique(np.array(starts, dtype=np.intp))
 
 
-def _lloyd(values: Floats, sums: _Sums, clusters: int) -> Indices:
+def _lloyd(values: Floats, counts: npt.NDArray[np.int64], clusters: int) -> Indices:
     """Alternate between means and half-way points, from several starts; keep the best."""
     generator = np.random.default_rng(0)  # starts need no secrecy, only variety
     count = len(values)
-    best, least = np.zeros(1, dtype=np.intp), np.inf
+    sums = _Sums(values, counts)
+    best, least = np.arange(clusters), np.inf
     for attempt in range(_STARTS):
-        if attempt == 0:
-            shares = np.linspace(0, 1, clusters, endpoint=False)
-            starts = np.searchsorted(sums.weight, shares * sums.weight[-1], side="left")
-        else:
-            starts = np.append(0, generator.choice(np.arange(1, count), clusters - 1, False))
-        starts = np.unique(np.clip(starts, 0, count - 1))
+        inner = np.linspace(0, count, clusters, endpoint=False).astype(np.intp)[1:]
+        if attempt:
+            inner = np.sort(generator.choice(np.arange(1, count), clusters - 1, replace=False))
+        starts = np.append(0, inner)
         for _ in range(_ROUNDS):
-            ends = np.append(starts[1:], count)
-            weight = sums.weight[ends] - sums.weight[starts]
-            centres = (sums.first[ends] - sums.first[starts]) / weight
-            middles = (centres[1:] + centres[:-1]) / 2 + (
-                values[0] - sums.first[1] / sums.weight[1]
-            )
+            centres = sums.means(starts, np.append(starts[1:], count))
+            middles = centres[:-1] + (centres[1:] - centres[:-1]) / 2
             moved = np.unique(np.append(0, np.searchsorted(values, middles)))
-            moved = moved[moved < count]
-            if np.array_equal(moved, starts):
+            # A cluster that would lose its last value: the last good answer stands.
+            if len(moved) < clusters or moved[-1] >= count or np.array_equal(moved, starts):
                 break
             starts = moved
-        total = float(sums.cost(starts, np.append(starts[1:], count)).sum())
-        if total < least and len(starts) == clusters:
+        total = sums.cost(starts, np.append(starts[1:], count))
+        if total < least:
             best, least = starts, total
-    return best.astype(np.intp)
+    return best

@@ -39,7 +39,7 @@ def blocks(points: Floats, weights: npt.NDArray[np.int64], size: int) -> list[In
     if len(points) <= EXACT_UP_TO:
         return [np.arange(len(points))]
     order = np.argsort(points @ principal_component(points, weights), kind="stable")
-    count = -(-len(points) // EXACT_UP_TO)
+    count = max(1, min(-(-len(points) // EXACT_UP_TO), len(points) // size))
     return [np.sort(block) for block in np.array_split(order, count)]
 
 

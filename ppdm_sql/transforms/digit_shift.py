@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
-from ppdm_sql.kernels.digits import shift_digits
+from ppdm_sql.kernels.digits import decimals, shift_digits, unscaled
 from ppdm_sql.model.types import DOUBLE, FITS_BIGINT, ColumnType, Kind
 from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
-from ppdm_sql.transforms.expressions import as_double, comparison, double, literal_of
-from ppdm_sql.transforms.numbers import NUMBERS, lost_rows, refuse_lost
+from ppdm_sql.transforms.expressions import as_double, comparison, double, literal_of, never
+from ppdm_sql.transforms.numbers import NUMBERS, count_of, lost_rows, refuse_lost
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,8 +42,8 @@ _DIGITS = {
     "UINTEGER": 10,
     "BIGINT": 19,
 }
-_EXACT = 2**53
-"""From here on a DOUBLE no longer holds every whole number."""
+_DOUBLE_DIGITS = 15
+"""Whole numbers of this many digits are exact in a DOUBLE, before and after."""
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _MOST_DECIMAL_DIGITS = 18
 
@@ -83,7 +82,7 @@ class DigitColumn:
                     f"write {call.keyword}(decimals => 2)",
                 )
             scale = arguments.integer("decimals", 0, 0, 9)
-            return cls(column, scale, 16, DOUBLE)
+            return cls(column, scale, _DOUBLE_DIGITS, DOUBLE)
         if "decimals" in arguments:
             arguments.fail("decimals", f"'{column.name}' has its own decimals")
         if kind is Kind.DECIMAL:
@@ -128,7 +127,7 @@ class DigitColumn:
         """Count values that cannot be computed, that are there at all, that did not change."""
         same = exp.EQ(this=value.copy(), expression=released.copy())
         return {
-            **lost_rows([value], [released]),
+            **lost_rows((self.column,), [value], [released]),
             "values": exp.Count(this=value.copy()),
             "same": exp.CountIf(this=same),
         }
@@ -136,7 +135,7 @@ class DigitColumn:
     def verify(self, keyword: str, results: Statistics) -> tuple[str, ...]:
         """Raise when values were lost; warn when more than half have a single digit."""
         refuse_lost(keyword, (self.column,), results)
-        same, values = int(results["same"]), int(results["values"])
+        same, values = count_of(results, "same"), count_of(results, "values")
         if same * 2 <= values:
             return ()
         warning = (
@@ -147,20 +146,15 @@ class DigitColumn:
 
     def unmoved(self, y: pa.Array, by: int) -> pa.Array:
         """Return released values with their digits moved back."""
-        unit = 10**self.scale
         if self.is_rounded:
             numbers = np.asarray(y.to_numpy(zero_copy_only=False), dtype=np.float64)
+            unit = 10**self.scale
             whole = np.rint(np.nan_to_num(np.abs(numbers)) * unit).astype(np.uint64)
             back = shift_digits(whole, by).astype(np.float64) / unit
             return pa.array(np.copysign(back, numbers), mask=np.isnan(numbers))
-        exact = y.cast(pa.decimal128(38, self.scale))
-        scaled = pc.multiply(exact, pa.scalar(unit, pa.decimal128(19, 0))) if unit > 1 else exact
-        whole = pc.abs(scaled).cast(pa.decimal128(38, 0)).fill_null(0).cast(pa.uint64())
-        back = pa.array(shift_digits(whole.to_numpy(), by)).cast(pa.decimal128(20, 0))
-        signed = pc.if_else(pc.less(exact, 0), pc.negate(back), back)
-        tenths = pa.scalar(Decimal(1).scaleb(-self.scale), pa.decimal128(18, self.scale))
-        restored = pc.multiply(signed, tenths) if self.scale else signed
-        return pc.if_else(y.is_null(), pa.scalar(None, restored.type), restored)
+        magnitudes, is_negative = unscaled(y)
+        back = shift_digits(magnitudes, by)
+        return decimals(back, is_negative, y.is_null(), max(self.digits, 19), self.scale)
 
     def invert_equality(
         self, operator: str, literal: Parameter, column: exp.Expr, by: int
@@ -168,18 +162,29 @@ class DigitColumn:
         """Rewrite `released = literal`; None for any other comparison."""
         if isinstance(literal, str) or operator not in ("=", "<>"):
             return None
-        unit = 10**self.scale
-        whole = np.array([round(abs(literal) * unit)], dtype=np.uint64)
-        back = int(shift_digits(whole, by)[0]) * (1 if literal >= 0 else -1)
-        original = literal_of(back if unit == 1 else back / unit)
-        return comparison(operator, column, original)
+        whole = Decimal(repr(literal)).scaleb(self.scale)
+        if whole != whole.to_integral_value() or abs(whole) >= 10**self.digits:
+            return never(operator, column)
+        magnitude = np.array([int(abs(whole))], dtype=np.uint64)
+        back = int(shift_digits(magnitude, by)[0])
+        if not self.is_rounded:
+            original = Decimal(back if whole >= 0 else -back).scaleb(-self.scale)
+            return comparison(operator, column, literal_of(original))
+        # Every value that rounds to it was released as it.
+        zero = double("0")
+        side = exp.LT if whole < 0 else exp.GTE
+        same = exp.and_(
+            exp.EQ(this=self.whole(column), expression=exp.Literal.number(back)),
+            exp.true() if not back else side(this=column.copy(), expression=zero),
+        )
+        return same if operator == "=" else exp.not_(exp.paren(same))
 
     def whole(self, value: exp.Expr) -> exp.Expr:
         """Return the magnitude as a whole number, digits after the point included."""
         if self.is_rounded:
             scaled = exp.Mul(this=as_double(value), expression=double(str(10**self.scale)))
             rounded = exp.Floor(this=exp.Add(this=exp.Abs(this=scaled), expression=double("0.5")))
-            within = exp.LT(this=rounded, expression=double(str(_EXACT)))
+            within = exp.LT(this=rounded, expression=double(str(10**_DOUBLE_DIGITS)))
             return exp.cast(exp.case().when(within, rounded.copy()), "BIGINT")
         if self.scale:
             unit = exp.Literal.number(10**self.scale)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date, datetime
+from decimal import Decimal
+
 from sqlglot import exp
 
 _COMPARISONS: dict[str, type[exp.Binary]] = {
@@ -13,6 +17,9 @@ _COMPARISONS: dict[str, type[exp.Binary]] = {
     ">=": exp.GTE,
 }
 
+
+_DECIMAL_DIGITS = 15
+"""Up to here a number read as DECIMAL becomes the same DOUBLE."""
 
 FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """What a comparison becomes when both sides change their sign."""
@@ -51,5 +58,33 @@ def comparison(operator: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | Non
 
 
 def literal_of(value: object) -> exp.Expr:
-    """Return a number or text as a literal of the owner's own predicate."""
-    return exp.convert(value)
+    """Return a value as a literal of the owner's own predicate."""
+    match value:
+        case float() if not math.isfinite(value):
+            return double(repr(value).replace("inf", "Infinity"))
+        case float():
+            return _number(value)
+        case Decimal():
+            return exp.Literal.number(format(value, "f"))
+        case datetime():
+            return exp.cast(exp.Literal.string(value.isoformat(sep=" ")), "TIMESTAMP")
+        case date():
+            return exp.cast(exp.Literal.string(value.isoformat()), "DATE")
+        case _:
+            return exp.convert(value)
+
+
+def _number(value: float) -> exp.Expr:
+    """Return a number that is read back to the bit: long ones as DOUBLE, by an exponent."""
+    text = repr(abs(float(value))).removesuffix(".0")
+    if len(text) > _DECIMAL_DIGITS and "e" not in text:
+        text += "e0"
+    literal = exp.Literal.number(text)
+    return exp.Neg(this=literal) if value < 0 else literal
+
+
+def never(operator: str, column: exp.Expr) -> exp.Expr | None:
+    """Return what `released <operator> value` means for a value that is never released."""
+    if operator == "=":
+        return exp.false()
+    return column.is_(exp.null()).not_() if operator == "<>" else None

@@ -12,11 +12,24 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.kernels.affine import LARGEST
-from ppdm_sql.kernels.bands import END_OF_BAND, Bands, graded_bands, graded_grouping
+from ppdm_sql.kernels.bands import (
+    END_OF_BAND,
+    Bands,
+    below_next,
+    graded_bands,
+    graded_grouping,
+)
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType, Kind
 from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
-from ppdm_sql.transforms.expressions import as_double, comparison, double, literal_of, only_finite
+from ppdm_sql.transforms.expressions import (
+    as_double,
+    comparison,
+    double,
+    literal_of,
+    never,
+    only_finite,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -101,6 +114,8 @@ class GradedGrouping:
         parameters: dict[str, Parameter] = {}
         for i, ((low, high), name) in enumerate(zip(limits, self.names, strict=True), start=1):
             parameters |= {f"low_{i}": low, f"high_{i}": high, f"name_{i}": float(name)}
+            if not self._is_shared(i):
+                parameters[f"last_{i}"] = float(below_next(np.array([name], dtype=np.float64))[0])
         return Drawn(parameters)
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
@@ -147,7 +162,7 @@ class GradedGrouping:
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when values lie in no band."""
-        outside = int(results.get("outside", 0))
+        outside = int(results.get("outside") or 0)
         if outside:
             verb = "lies" if outside == 1 else "lie"
             raise TreatmentError(
@@ -174,23 +189,40 @@ class GradedGrouping:
         """Rewrite a threshold: order is kept, but for the end of a band that took the 0.999."""
         if isinstance(literal, str):
             return None
-        column = columns[index]
         bands = self._bands(drawn)
+        condition = self._threshold(operator, float(literal), columns[index], bands)
+        if condition is None or self.outside != "null":
+            return condition
+        # What lies outside was released as NULL and is in no condition.
+        inside = [
+            exp.and_(
+                exp.GTE(this=columns[index].copy(), expression=literal_of(low)),
+                exp.LTE(this=columns[index].copy(), expression=literal_of(high)),
+            )
+            for low, high in bands.ranges()
+        ]
+        return exp.and_(condition, exp.or_(*inside))
+
+    def _threshold(
+        self, operator: str, literal: float, column: exp.Expr, bands: Bands
+    ) -> exp.Expr | None:
+        """Rewrite a comparison for the values that lie in bands."""
         if operator in ("=", "<>"):
             original = bands.ungrade(np.array([literal], dtype=np.float64))[0]
             if np.isnan(original):
-                return None
-            return comparison(operator, column, literal_of(float(original)))
+                return never(operator, column)
+            return comparison(operator, column, literal_of(bands.snap(float(original), literal)))
         at = int(np.searchsorted(bands.names, literal, side="right")) - 1
-        place = literal - bands.names[at] if at >= 0 else 1.0
+        place = float(literal - bands.names[at]) if at >= 0 else 1.0
         if place >= 1 and at + 1 < self.count:
             # No released value lies between two names: compare with the next band's first.
             at, place, operator = at + 1, 0.0, {"<=": "<", ">": ">="}.get(operator, operator)
         low, high = float(bands.lows[at]), float(bands.highs[at])
         if place >= 1:  # above every released value
-            return exp.true() if operator in ("<", "<=") else exp.false()
-        condition = comparison(operator, column, literal_of(low + place * (high - low)))
-        if condition is None or place <= END_OF_BAND:
+            return column.is_(exp.null()).not_() if operator in ("<", "<=") else exp.false()
+        original = bands.snap(low + place * (high - low), literal)
+        condition = comparison(operator, column, literal_of(original))
+        if condition is None or place <= END_OF_BAND or self._is_shared(at + 1):
             return condition
         is_end = exp.EQ(this=column.copy(), expression=literal_of(high))
         if operator in (">", ">="):
@@ -248,11 +280,12 @@ class GradedGrouping:
         def refer(stem: str, at: int = i) -> exp.Expr:
             return scope.parameter(f"{stem}_{at}")
 
-        line = refer("name") + exp.paren(x.copy() - refer("low")) / exp.paren(
+        line: exp.Expr = refer("name") + exp.paren(x.copy() - refer("low")) / exp.paren(
             refer("high") - refer("low")
         )
-        if i < self.count and self._is_shared(i):
+        if self._is_shared(i):
             return line
+        line = exp.Least(this=line, expressions=[refer("last")])
         end = refer("name") + double(str(END_OF_BAND))
         graded = (
             exp.case()
@@ -272,6 +305,8 @@ class GradedGrouping:
 
     def _is_shared(self, i: int) -> bool:
         """Whether band i ends where the next begins."""
+        if i == self.count:
+            return False
         return self.limits is None or self.limits[i - 1][1] == self.limits[i][0]
 
     def _bands(self, drawn: Drawn) -> Bands:
@@ -325,6 +360,6 @@ def _read_names(arguments: Arguments, count: int) -> tuple[int, ...]:
         arguments.fail("names", f"{plural(count, 'band')} but {plural(len(whole), 'name')}")
     if any(upper <= lower for lower, upper in itertools.pairwise(whole)):
         arguments.fail("names", "names of bands must ascend")
-    if any(abs(name) > 2**31 for name in whole):
+    if any(not -(2**31) <= name < 2**31 for name in whole):
         arguments.fail("names", "names of bands must fit in 32 bits")
     return whole

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.kernels.affine import direction
-from ppdm_sql.kernels.draws import secret_choice, secret_sign, secret_uniform
+from ppdm_sql.kernels.draws import secret_choice
 from ppdm_sql.model.syntax import TransformCall
 from ppdm_sql.model.transform import Drawn, Exactness
 from ppdm_sql.model.types import DOUBLE, ColumnType
@@ -20,7 +20,7 @@ from ppdm_sql.transforms.expressions import only_finite as finite
 from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
 from ppdm_sql.transforms.rotation import Rotation, draw_angle
 from ppdm_sql.transforms.scaling import Scaling, draw_factor
-from ppdm_sql.transforms.translation import Translation
+from ppdm_sql.transforms.translation import Translation, draw_shift
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,14 +84,13 @@ class Hybrid:
         return (DOUBLE,) * len(self.columns)
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
-        """Ask how far the columns spread."""
-        spreads = {}
+        """Ask for the range of the columns."""
+        wanted: dict[str, exp.Expr] = {}
         for index, value in enumerate(inputs):
             number = finite(as_double(value))
-            spreads[f"spread_{index}"] = exp.Sub(
-                this=exp.Max(this=number), expression=exp.Min(this=number.copy())
-            )
-        return spreads
+            wanted[f"low_{index}"] = exp.Min(this=number)
+            wanted[f"high_{index}"] = exp.Max(this=number.copy())
+        return wanted
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Draw an operation for each pair or column, and its constant."""
@@ -108,8 +107,8 @@ class Hybrid:
             angle = operations[0].constant
             turn = direction(draw_angle() if angle is None else angle)
             for side, (at, operation) in enumerate(zip(members, operations, strict=True)):
-                spread = float(statistics[f"spread_{at}"] or 0.0) or 1.0
-                own, other, shift = _coefficients(operation, turn, side, spread)
+                move = draw_shift(statistics.get(f"low_{at}"), statistics.get(f"high_{at}"))
+                own, other, shift = _coefficients(operation, turn, side, move)
                 parameters |= {f"own_{at}": own, f"other_{at}": other, f"shift_{at}": shift}
         return Drawn(parameters)
 
@@ -139,7 +138,7 @@ class Hybrid:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows(self.columns, inputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -219,7 +218,7 @@ def _draw_operations(count: int) -> list[Operation]:
 
 
 def _coefficients(
-    operation: Operation, turn: tuple[float, float], side: int, spread: float
+    operation: Operation, turn: tuple[float, float], side: int, move: float
 ) -> tuple[float, float, float]:
     """Return own, other and shift of one column; `side` is 1 for the second of a pair."""
     given = operation.constant
@@ -228,8 +227,7 @@ def _coefficients(
         return cosine, -sine if side else sine, 0.0
     if operation.word == Scaling.keyword:
         return float(draw_factor() if given is None else given), 0.0, 0.0
-    drawn = secret_sign() * secret_uniform(0.25, 1.0) * spread
-    return 1.0, 0.0, float(drawn if given is None else given)
+    return 1.0, 0.0, float(move if given is None else given)
 
 
 def _pairs(count: int) -> list[tuple[int, int | None]]:

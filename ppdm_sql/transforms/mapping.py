@@ -134,7 +134,18 @@ class Mapping:
         (original,) = self.invert((pa.array([str(literal)]),), drawn)
         if original.null_count:
             return None
-        return comparison(operator, columns[index], literal_of(original[0].as_py()))
+        try:
+            if operator == "=":
+                return comparison(operator, columns[index], literal_of(original[0].as_py()))
+            # A category that waits for a refresh is NULL: it differs from nothing.
+            others = [
+                literal_of(value)
+                for value in drawn.tables[_TABLE].column("original").to_pylist()
+                if value != original[0].as_py()
+            ]
+        except OverflowError:  # a day that is in DuckDB's calendar and not in Python's
+            return None
+        return exp.In(this=columns[index], expressions=others) if others else exp.false()
 
     def _key(self, column: exp.Expr) -> exp.Expr:
         return column if self.is_native else as_text(column)

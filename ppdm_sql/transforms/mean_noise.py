@@ -86,7 +86,7 @@ class MeanNoise:
             )
         down, up = 2 * mean / above, 2 * mean / below
         if self.is_rounded_up:
-            down, up = float(math.ceil(down)), float(math.ceil(up))
+            down, up = (math.copysign(math.ceil(abs(amount)), amount) for amount in (down, up))
         return Drawn({"mean": mean, "down": down, "up": up})
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
@@ -105,7 +105,7 @@ class MeanNoise:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows((self.column,), inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""

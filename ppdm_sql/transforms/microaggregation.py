@@ -138,7 +138,7 @@ class Microaggregation:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows(self.columns, inputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -166,16 +166,19 @@ class Microaggregation:
             starts = grouping.groups_of_clusters(values, self.clusters or 1)
         averages = grouping.means(values, starts)
         sizes = np.diff(np.append(starts, len(values)))
-        within = float(((values - np.repeat(averages, sizes)) ** 2).sum())
-        total = float(((values - values.mean()) ** 2).sum())
+        unit = max(float(np.abs(values).max()), np.finfo(float).tiny)
+        within = float((((values - np.repeat(averages, sizes)) / unit) ** 2).sum())
+        total = float((((values - values.mean()) / unit) ** 2).sum())
         table = pa.table({"original": grouping.cut_points(values, starts), "released": averages})
         return Drawn(_facts(len(starts), int(sizes.min()), within, total), {_RANGES: table})
 
     def _draw_several(self, rows: Floats) -> Drawn:
         distinct, counts = np.unique(rows, axis=0, return_counts=True)
         self._check_count(len(rows), len(distinct))
-        centre, spread = rows.mean(axis=0), rows.std(axis=0)
-        spread = np.where(spread > 0, spread, 1.0)
+        unit = np.maximum(np.abs(rows).max(axis=0), np.finfo(float).tiny)
+        centre = rows.mean(axis=0)
+        spread = ((rows - centre) / unit).std(axis=0) * unit
+        spread = np.where(spread > 0, spread, unit)
         points = (distinct - centre) / spread
         size = self.size or 1
         groups = mdav.mdav(points, counts, size)

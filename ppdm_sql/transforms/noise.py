@@ -18,6 +18,7 @@ from ppdm_sql.transforms.numbers import (
     NUMBERS,
     TIMES,
     computable,
+    in_calendar,
     lost_rows,
     refuse_lost,
     shifted_time,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 _WRITE = "write normal(mean, stddev), uniform(low, high) or laplace(mean, scale)"
 _KEY_BYTES = 16
-_LARGEST = 1e100
+_LARGEST, _LARGEST_FACTOR = 1e100, 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +94,13 @@ class Noise:
             arguments.fail("multiplicative", "'multiplicative' must be true or false")
         if multiplicative and any(column.type.kind in TIMES for column in columns):
             arguments.fail("multiplicative", "a date cannot be multiplied")
+        distributions = tuple(_distribution(argument) for argument in given)
+        for distribution in distributions if multiplicative else ():
+            if max(abs(distribution.first), abs(distribution.second)) > _LARGEST_FACTOR:
+                arguments.fail("multiplicative", f"factors must stay below {_LARGEST_FACTOR:g}")
         return cls(
             tuple(columns),
-            tuple(_distribution(argument) for argument in given),
+            distributions,
             multiplicative,
             _rho(arguments),
         )
@@ -142,7 +147,7 @@ class Noise:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows(self.columns, inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -168,7 +173,7 @@ class Noise:
 
     def _untouched(self, index: int, value: exp.Expr) -> exp.Expr:
         column = self.columns[index]
-        return value if column.type.kind in TIMES else computable(column, value)
+        return in_calendar(value) if column.type.kind in TIMES else computable(column, value)
 
 
 def _distribution(argument: Argument) -> Distribution:

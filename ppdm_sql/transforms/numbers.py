@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 TIMES = (Kind.DATE, Kind.TIMESTAMP)
+MOST_DAYS = 1_000_000
+"""Dates move by no more than this."""
 _LIMIT = repr(LARGEST)
 
 
@@ -51,18 +53,37 @@ def computable(column: InputColumn, value: exp.Expr) -> exp.Expr:
     return exp.case().when(within, number)
 
 
-def lost_rows(inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
-    """Return the aggregate that counts rows with all values before and not all after."""
-    had_all = [value.is_(exp.null()).not_() for value in inputs]
-    has_not = [value.is_(exp.null()) for value in outputs]
-    return {"lost": exp.CountIf(this=exp.and_(*had_all, exp.or_(*has_not)))}
+def lost_rows(
+    columns: Sequence[InputColumn],
+    inputs: Sequence[exp.Expr],
+    outputs: Sequence[exp.Expr] = (),
+) -> Mapping[str, exp.Expr]:
+    """Return the aggregate that counts rows with a value that cannot be computed with.
+
+    With `outputs`, where each column depends on itself alone, also those whose result is NULL.
+    """
+    lost = [
+        exp.and_(value.is_(exp.null()).not_(), exp.paren(computable(column, value)).is_(exp.null()))
+        for column, value in zip(columns, inputs, strict=True)
+        if column.type.kind is Kind.FLOAT
+    ]
+    lost += [
+        exp.and_(value.is_(exp.null()).not_(), result.is_(exp.null()))
+        for value, result in zip(inputs, outputs, strict=False)
+    ]
+    return {"lost": exp.CountIf(this=exp.or_(*lost))} if lost else {}
+
+
+def count_of(results: Statistics, name: str) -> int:
+    """Return a count; an empty table gives NULL for some of them."""
+    return int(results.get(name) or 0)
 
 
 def refuse_lost(
     keyword: str, columns: Sequence[InputColumn], results: Statistics, hint: str | None = None
 ) -> tuple[str, ...]:
     """Raise when rows were lost; return no warnings."""
-    lost = int(results.get("lost", 0))
+    lost = count_of(results, "lost")
     if lost:
         names = ", ".join(str(column.name) for column in columns)
         raise TreatmentError(
@@ -73,21 +94,33 @@ def refuse_lost(
     return ()
 
 
-def shifted_time(column: InputColumn, value: exp.Expr, days: exp.Expr) -> exp.Expr:
-    """Return a DATE or TIMESTAMP moved by whole days; NULL for infinite ones."""
-    if column.type.kind is Kind.DATE:
-        moved: exp.Expr = exp.Add(this=value.copy(), expression=exp.cast(days, "INT"))
-    else:
-        day = exp.Interval(this=exp.Literal.string("1"), unit=exp.Var(this="DAY"))
-        moved = exp.Add(
-            this=value.copy(), expression=exp.Mul(this=exp.cast(days, "INT"), expression=day)
-        )
-    type_ = column.type.text
-    within = exp.and_(
-        exp.GT(this=value.copy(), expression=exp.cast(exp.Literal.string("0001-01-01"), type_)),
-        exp.LT(this=value.copy(), expression=exp.cast(exp.Literal.string("9999-12-31"), type_)),
+def in_calendar(value: exp.Expr) -> exp.Expr:
+    """Return a DATE or TIMESTAMP; NULL for infinite ones and those no calendar has."""
+    day = exp.cast(value.copy(), "DATE")
+    first, last = (
+        exp.cast(exp.Literal.string(text), "DATE") for text in ("0001-01-01", "9999-12-31")
     )
-    return exp.case().when(within, moved)
+    within = exp.and_(
+        exp.GTE(this=day, expression=first), exp.LTE(this=day.copy(), expression=last)
+    )
+    return exp.case().when(within, value.copy())
+
+
+def shifted_time(column: InputColumn, value: exp.Expr, days: exp.Expr) -> exp.Expr:
+    """Return a DATE or TIMESTAMP moved by whole days; NULL where there is no such day."""
+    limit = exp.Literal.number(MOST_DAYS)
+    few = exp.and_(
+        exp.GTE(this=days.copy(), expression=exp.Neg(this=limit)),
+        exp.LTE(this=days.copy(), expression=limit.copy()),
+    )
+    number = exp.cast(exp.case().when(few, days), "INT")
+    start = in_calendar(value)
+    if column.type.kind is Kind.DATE:
+        return exp.Add(this=exp.paren(start), expression=number)
+    day = exp.Interval(this=exp.Literal.string("1"), unit=exp.Var(this="DAY"))
+    moved = exp.Add(this=exp.paren(start), expression=exp.Mul(this=number, expression=day))
+    # Some types of TIMESTAMP end long before the calendar does.
+    return exp.TryCast(this=moved, to=exp.DataType.build(column.type.text, dialect="duckdb"))
 
 
 def sorted_values(cell: Any) -> Floats:

@@ -106,7 +106,9 @@ class Rotation:
 
     def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return calls of `ppdm_rotation`."""
-        values: list[exp.Expr] = [as_double(value) for value in inputs]
+        values: list[exp.Expr] = [
+            computable(column, value) for column, value in zip(self.columns, inputs, strict=True)
+        ]
         for index, (i, j) in enumerate(self.pairs):
             turned = exp.Anonymous(
                 this="ppdm_rotation",
@@ -126,7 +128,7 @@ class Rotation:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows(self.columns, inputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""

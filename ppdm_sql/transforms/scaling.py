@@ -91,7 +91,7 @@ class Scaling:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows(self.columns, inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""

@@ -16,9 +16,11 @@ from ppdm_sql.model.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
 from ppdm_sql.transforms.arguments import Arguments, constants, require_kind
 from ppdm_sql.transforms.expressions import comparison, literal_of, only_finite
 from ppdm_sql.transforms.numbers import (
+    MOST_DAYS,
     NUMBERS,
     TIMES,
     computable,
+    in_calendar,
     lost_rows,
     refuse_lost,
     shifted_time,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
-_MOST_DAYS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,8 @@ class Translation:
                 arguments.fail("by", "a translation by 0 changes nothing")
             if constant is None or column.type.kind not in TIMES:
                 continue
-            if not isinstance(constant, int) or abs(constant) > _MOST_DAYS:
-                arguments.fail("by", f"'{column.name}' moves by whole days, at most {_MOST_DAYS:,}")
+            if not isinstance(constant, int) or abs(constant) > MOST_DAYS:
+                arguments.fail("by", f"'{column.name}' moves by whole days, at most {MOST_DAYS:,}")
         return cls(tuple(columns), by)
 
     def output_types(self) -> tuple[ColumnType, ...]:
@@ -77,12 +78,13 @@ class Translation:
         )
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
-        """Ask how far each column spreads whose constant is to be drawn."""
-        return {
-            f"spread_{index}": _spread(column, value)
-            for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True))
-            if self.by[index] is None
-        }
+        """Ask for the range of each column whose constant is to be drawn."""
+        wanted: dict[str, exp.Expr] = {}
+        for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
+            if self.by[index] is None:
+                for name, aggregate in (("low", exp.Min), ("high", exp.Max)):
+                    wanted[f"{name}_{index}"] = aggregate(this=_comparable(column, value))
+        return wanted
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Draw constants of a quarter to the whole of a column's spread, up or down."""
@@ -90,22 +92,19 @@ class Translation:
             return previous
         parameters: dict[str, Parameter] = {}
         for index, given in enumerate(self.by):
-            by = given
-            if by is None:
-                spread = abs(float(statistics[f"spread_{index}"] or 0.0)) or 1.0
-                by = secret_sign() * secret_uniform(0.25, 1.0) * spread
-            if self._is_whole(index) or self.columns[index].type.kind in TIMES:
-                whole = round(by) or secret_sign()
-                if self.columns[index].type.kind in TIMES:
-                    whole = max(-_MOST_DAYS, min(_MOST_DAYS, whole))
-                # A sum that would pass BIGINT is NULL instead.
-                parameters |= {
-                    f"by_{index}": whole,
-                    f"least_{index}": max(_SMALLEST, _SMALLEST - whole),
-                    f"most_{index}": min(_LARGEST, _LARGEST - whole),
-                }
-            else:
-                parameters[f"by_{index}"] = float(by)
+            low, high = (statistics.get(f"{name}_{index}") for name in ("low", "high"))
+            if not self._is_whole(index) and self.columns[index].type.kind not in TIMES:
+                parameters[f"by_{index}"] = float(draw_shift(low, high) if given is None else given)
+                continue
+            whole = _drawn_whole(low, high) if given is None else round(given)
+            if self.columns[index].type.kind in TIMES:
+                whole = max(-MOST_DAYS, min(MOST_DAYS, whole))
+            # A sum that would pass BIGINT is NULL instead.
+            parameters |= {
+                f"by_{index}": whole,
+                f"least_{index}": max(_SMALLEST, _SMALLEST - whole),
+                f"most_{index}": min(_LARGEST, _LARGEST - whole),
+            }
         return Drawn(parameters)
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
@@ -130,7 +129,7 @@ class Translation:
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
-        return lost_rows(inputs, outputs)
+        return lost_rows(self.columns, inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -185,15 +184,41 @@ class Translation:
         by = drawn.parameters[f"by_{index}"]
         if self.columns[index].type.kind in TIMES:
             days = pa.scalar(int(by) * 86_400, pa.duration("s"))
-            return pc.subtract(y.cast(pa.timestamp("us")), days).cast(y.type)
+            return pc.subtract(_precise(y), days).cast(y.type)
         return pc.subtract(y, by)
 
 
-def _spread(column: InputColumn, value: exp.Expr) -> exp.Expr:
+def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
+    """Return a column as numbers between which a spread can be taken; times as days."""
     if column.type.kind in TIMES:
-        first, last = (
-            exp.cast(aggregate(this=value.copy()), "DATE") for aggregate in (exp.Min, exp.Max)
-        )
-        return exp.Sub(this=last, expression=first)
-    finite = only_finite(exp.cast(value, "DOUBLE"))
-    return exp.Sub(this=exp.Max(this=finite), expression=exp.Min(this=finite.copy()))
+        day = exp.cast(in_calendar(value), "DATE")
+        epoch = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
+        return exp.Sub(this=exp.paren(day), expression=epoch)
+    if column.type.text in FITS_BIGINT:
+        return exp.cast(value, "BIGINT")
+    return only_finite(exp.cast(value, "DOUBLE"))
+
+
+def draw_shift(low: float | None, high: float | None) -> float:
+    """Return a constant that moves every value of a range, a constant one too."""
+    if low is None or high is None:
+        return secret_sign() * secret_uniform(0.25, 1.0)
+    spread = high / 2 - low / 2 or max(abs(low), abs(high)) / 4 or 0.5
+    return float(secret_sign() * secret_uniform(0.5, 2.0) * spread)
+
+
+def _drawn_whole(low: int | None, high: int | None) -> int:
+    """Return a whole constant, in the direction in which no value passes a BIGINT."""
+    if low is None or high is None:
+        return secret_sign() * (1 + round(secret_uniform(0, 100)))
+    spread = high - low or max(abs(low) // 2, 1)
+    by = min(max(round(secret_uniform(0.25, 1.0) * spread), 1), _LARGEST)
+    up, down = min(by, _LARGEST - high), min(by, low - _SMALLEST)
+    if min(up, down) > 0 and min(up, down) * 4 >= by:
+        return up if secret_sign() > 0 else -down
+    # A column from end to end of BIGINT cannot move at all: the check will say so.
+    return max(up, 1) if up >= down else -down
+
+
+def _precise(y: pa.Array) -> pa.Array:
+    return y if pa.types.is_timestamp(y.type) else y.cast(pa.timestamp("us"))
