@@ -58,6 +58,11 @@ def parse_query(text: str) -> exp.Query | None:
     return tree if isinstance(tree, exp.Query) else None
 
 
+def table_name(table: exp.Table) -> QualifiedName:
+    """Return the name of a table as it is written."""
+    return QualifiedName(tuple(Name(part.name) for part in table.parts))
+
+
 def visible_ctes(table: exp.Table) -> set[Name]:
     """Return the names that stand for CTEs where a table is named."""
     names: set[Name] = set()
@@ -83,13 +88,14 @@ class _Trace:
     """Follows columns through queries, views and tables."""
 
     catalog: SourceCatalog
-    home: Name | None = None
-    """The schema of the view that is followed: its names are looked up there first."""
+    home: tuple[Name, ...] = ()
+    """Catalog and schema of the view that is followed: its names are looked up there first."""
 
     def in_relation(self, name: QualifiedName, column: Name, depth: int) -> str | None:
         relation = None
-        if self.home is not None and len(name.parts) == 1:
-            relation = self.catalog.resolve(QualifiedName((self.home, name.name)))
+        if self.home and len(name.parts) < 3:
+            missing = self.home[: 3 - len(name.parts)]
+            relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
         relation = relation or self.catalog.resolve(name)
         if relation is None or depth == 0:
             return None
@@ -99,7 +105,7 @@ class _Trace:
             )
         if relation.has_renamed_columns:
             return None
-        inner = _Trace(self.catalog, relation.name.schema)
+        inner = _Trace(self.catalog, relation.name.parts[:2])
         return inner.in_query(parse_query(relation.view_sql), column, {}, depth - 1)
 
     def in_query(
@@ -122,7 +128,7 @@ class _Trace:
             return self.in_query(table.this, original, ctes, depth - 1)
         if not isinstance(table.this, exp.Identifier):
             return None
-        name = QualifiedName(tuple(Name(part.name) for part in table.parts))
+        name = table_name(table)
         if len(name.parts) == 1 and name.name in ctes:
             cte = ctes[name.name]
             if _renames_columns(cte):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sqlglot import exp
 
-from ppdm_sql.bind.lineage import parse_query, visible_ctes
+from ppdm_sql.bind.lineage import parse_query, table_name, visible_ctes
 from ppdm_sql.errors import BindError, Refused, suggest
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source, TableSource
-from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, quote
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold, quote
 
 if TYPE_CHECKING:
     from ppdm_sql.errors import Span
@@ -19,18 +19,64 @@ if TYPE_CHECKING:
     from ppdm_sql.model.syntax import CreateRelease
 
 _FILES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
-_STORE_TABLES = frozenset(Name(name) for name in ("store", "releases", "versions", "columns"))
 
 
 def resolve_source(statement: CreateRelease, catalog: SourceCatalog) -> Source:
     """Return the source with catalog, schema and absolute paths written out."""
     source = _complete(statement, catalog)
     # The engine sees through views, macros and query(): nothing of the store may be behind them.
-    # Parameters of another release may: its view is a source like any other.
     for name in catalog.base_tables(source):
-        if name.schema == OWNER_SCHEMA and name.name in _STORE_TABLES:
+        relation = catalog.resolve(name)
+        if relation is None:
+            continue
+        if relation.name.schema == OWNER_SCHEMA and (
+            relation.name.name not in _owner_tables_of_releases(catalog, source)
+        ):
             _refuse_store(source.span)
+        if relation.is_temporary:
+            _refuse_temporary(relation, source.span)
+        if isinstance(source, QuerySource) and len(name.parts) == 1:
+            _refuse_unclear(name, relation, source)
     return source
+
+
+def _owner_tables_of_releases(catalog: SourceCatalog, source: Source) -> set[Name]:
+    """Return the tables of the store that a source may reach: those of releases it reads."""
+    waiting: list[exp.Query | None] = []
+    named = [source.name] if isinstance(source, TableSource) else []
+    if isinstance(source, QuerySource):
+        waiting.append(parse_query(source.text))
+    allowed: set[Name] = set()
+    seen: set[QualifiedName] = set()
+    while waiting or named:
+        if not named:
+            query = waiting.pop()
+            named = [table_name(table) for table in query.find_all(exp.Table)] if query else []
+            continue
+        relation = catalog.resolve(named.pop())
+        if relation is None or relation.view_sql is None or relation.name in seen:
+            continue
+        seen.add(relation.name)
+        inner = parse_query(relation.view_sql)
+        if inner is not None and catalog.is_release(relation.name):
+            allowed |= {
+                Name(table.name)
+                for table in inner.find_all(exp.Table)
+                if Name(table.db) == OWNER_SCHEMA
+            }
+        waiting.append(inner)
+    return allowed
+
+
+def _refuse_unclear(name: QualifiedName, relation: Relation, source: QuerySource) -> None:
+    """Refuse a table whose schema could not be written out: the view could read another one."""
+    full = ".".join(quote(part.text) for part in relation.name.parts)
+    if name.name.folded in fold(source.text.replace(full, "")):
+        raise BindError(
+            f"it is not clear which table '{name}' means here",
+            source.span,
+            f"write its schema: {QualifiedName(relation.name.parts[1:])}",
+        )
 
 
 def _complete(statement: CreateRelease, catalog: SourceCatalog) -> Source:
@@ -79,7 +125,7 @@ def _qualified(
     text = source.text
     found = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
     for table in sorted(found, key=lambda table: -int(table.parts[0].meta.get("start", 0))):
-        name = QualifiedName(tuple(Name(part.name) for part in table.parts))
+        name = table_name(table)
         if len(name.parts) == 1 and name.name in visible_ctes(table):
             continue
         if name.schema == OWNER_SCHEMA:
@@ -100,13 +146,17 @@ def _check_relation(statement: CreateRelease, relation: Relation, span: Span | N
     if schema == OWNER_SCHEMA:
         _refuse_store(span)
     if relation.is_temporary:
-        raise BindError(
-            f"'{name}' is temporary: a release must outlive the connection",
-            span,
-            "make it a table",
-        )
+        _refuse_temporary(relation, span)
     if catalog == STORE_CATALOG and (schema, name) == statement.name.parts:
         raise BindError("a release cannot be its own source", span)
+
+
+def _refuse_temporary(relation: Relation, span: Span | None) -> NoReturn:
+    raise BindError(
+        f"'{relation.name.name}' is temporary: a release must outlive the connection",
+        span,
+        "make it a table",
+    )
 
 
 def _refuse_store(span: Span | None) -> NoReturn:

@@ -110,6 +110,10 @@ class SourceCatalog(Protocol):
         """Return the table or view that a name stands for."""
         ...
 
+    def is_release(self, name: QualifiedName) -> bool:
+        """Whether a view is a release, by its full name."""
+        ...
+
     def primary_key(self, source: Source) -> Name | None:
         """Return the one column of a table's PRIMARY KEY, if it has such."""
         ...

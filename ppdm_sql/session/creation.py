@@ -105,7 +105,7 @@ class Releases:
                 return False
             entry = self.entry(statement.name, statement.span)
             view = table_of(QualifiedName((STORE_CATALOG, *entry.name.parts)))
-            self.engine.run(exp.Drop(this=view, kind="VIEW", exists=True))
+            self.engine.run(exp.Drop(tables=[view], kind="VIEW", exists=True))
             catalog.forget(self.engine, entry)
             return True
 

@@ -71,11 +71,10 @@ def _index_at(text: str, column: int) -> int:
 
 
 def _near_miss(text: str) -> str | None:
-    """Return a hint when the first words are nearly those of one of our statements."""
-    words = text.upper().split()
-    for opening in STATEMENTS:
-        count = len(opening.split())
-        hint = suggest(" ".join(words[:count]), (opening,), "statements of ppdm-sql")
-        if hint.startswith("did you mean") and words[0] == opening.split()[0]:
-            return hint.split("?")[0] + "?"
-    return None
+    """Return a hint when a statement looks like one of ours."""
+    words = text.upper().split()[:4]
+    if not {"RELEASE", "RELEASES", "HIERARCHY", "AGREEMENT"} & set(words):
+        near = [opening for opening in STATEMENTS if opening.split()[0] == words[0]]
+        hint = suggest(" ".join(words[:2]), near) if near else ""
+        return hint.split("?")[0] + "?" if hint.startswith("did you mean") else None
+    return "statements of ppdm-sql: " + ", ".join(STATEMENTS)

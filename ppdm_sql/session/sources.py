@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from ppdm_sql.compile.query import source_table
-from ppdm_sql.errors import EngineError, Span, StatementError
+from ppdm_sql.errors import BindError, EngineError, Span, StatementError
 from ppdm_sql.model.release import Relation, SourceColumn
-from ppdm_sql.model.syntax import TableSource
+from ppdm_sql.model.syntax import FileSource, TableSource
 from ppdm_sql.model.types import ColumnType
-from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.session.places import place_in
 from ppdm_sql.statements.script import parse_table
+from ppdm_sql.store import catalog
 
 if TYPE_CHECKING:
     from ppdm_sql.model.syntax import QuerySource, Source
     from ppdm_sql.session.engine import Engine
 
 _MAIN = Name("main")
+_PATTERN = re.compile(r"[*?\[{]|://")
 _COLUMN_LIST = re.compile(r'CREATE VIEW (?:"(?:[^"]|"")*"|[^\s("])+ ?\(')
 _PRIMARY_KEY = (
     "SELECT constraint_column_names FROM duckdb_constraints() WHERE database_name = ?"
@@ -45,6 +48,8 @@ class Sources:
 
     def columns(self, source: Source) -> tuple[SourceColumn, ...]:
         """Return the columns of a source; raise `EngineError` when it cannot be read."""
+        if isinstance(source, FileSource) and _is_missing(source.path):
+            raise BindError("there is no such file", source.span)
         select = exp.select("*").from_(source_table(source)).limit(0)
         try:
             found = self._engine.columns(select)
@@ -82,6 +87,11 @@ class Sources:
         select = exp.select("*").from_(source_table(source))
         return tuple(parse_table(name) for name in self._engine.base_tables(select))
 
+    def is_release(self, name: QualifiedName) -> bool:
+        """Whether a view is a release, by its full name."""
+        entries = catalog.list_entries(self._engine)
+        return any((STORE_CATALOG, *entry.name.parts) == name.parts for entry in entries)
+
     def primary_key(self, source: Source) -> Name | None:
         """Return the one column of a table's PRIMARY KEY, if it has such."""
         if not isinstance(source, TableSource) or len(source.name.parts) != 3:
@@ -102,6 +112,10 @@ class Sources:
     def _relations(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self._engine.query(_RELATIONS).to_pylist()
         return rows
+
+
+def _is_missing(path: str) -> bool:
+    return not _PATTERN.search(path) and not Path(path).exists()
 
 
 def _matches(row: dict[str, Any], name: QualifiedName) -> bool:

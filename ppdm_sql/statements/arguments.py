@@ -90,6 +90,8 @@ def _number(cursor: Cursor) -> int | float:
     if sign == 1:
         cursor.take("+")
     text = "." if cursor.take(".") else ""
+    if start.shape is Shape.WORD and cursor.peek(1).text in ("=", ":"):
+        cursor.fail(f"expected '=>' after '{start.text}'", f"write {start.text} => …")
     if cursor.word.shape is not Shape.NUMBER:
         cursor.fail(
             f"expected a value, found {cursor.found()}",

@@ -104,7 +104,7 @@ def _rules(cursor: Cursor) -> tuple[ColumnRule, ...]:
                 cursor.fail("this '(' is never closed", span=opening.span)
             cursor.fail(
                 f"expected ',' or ')' after a column, found {cursor.found()}",
-                suggest(cursor.word.text, ("AS", "THEN"), "after a role comes"),
+                "write a comma between columns; a treatment begins with AS, the next with THEN",
             )
         if rules and cursor.at(")"):
             cursor.fail("expected a column after ',', found ')'", "remove the last comma")
@@ -153,6 +153,8 @@ def _role(cursor: Cursor, columns: tuple[ColumnName, ...]) -> Role:
         cursor.fail(f"the role of '{names}' is missing", f"write one of {', '.join(_ROLE_NAMES)}")
     if word.folded not in _ROLES:
         hint = suggest(word.text, _ROLE_NAMES, "roles")
+        if fold(word.text) in _ROLES:
+            hint = "write it without quotes"
         cursor.fail(f"unknown role {cursor.found()} for '{names}'", hint)
     return _ROLES[cursor.advance().folded]
 

@@ -169,7 +169,7 @@ def forget(runner: Runner, entry: Entry) -> None:
     ).to_pylist()
     for row in rows:
         for name in row["tables"]:
-            runner.run(exp.Drop(this=table_of(owner_table(name)), kind="TABLE", exists=True))
+            runner.run(exp.Drop(tables=[table_of(owner_table(name))], kind="TABLE", exists=True))
     for listing in ("columns", "versions", "releases"):
         mine = exp.column("release_id").eq(exp.Placeholder())
         runner.run(exp.delete(table_of(owner_table(listing)), where=mine), (entry.release_id,))
