@@ -70,7 +70,8 @@ class ColumnType:
             return Kind.OTHER
         if word[0].startswith("TIMESTAMP"):
             # With a time zone, its text and its days depend on who asks: cast it first.
-            return Kind.OTHER if "ZONE" in self.text else Kind.TIMESTAMP
+            # One of nanoseconds would lose them on the way.
+            return Kind.OTHER if "ZONE" in self.text or "_NS" in self.text else Kind.TIMESTAMP
         return _WORDS.get(word[0], Kind.OTHER)
 
     @property

@@ -12,9 +12,9 @@ from ppdm_sql.compile.query import compile_release
 from ppdm_sql.compile.render import to_sql
 from ppdm_sql.compile.targets import TARGETS
 from ppdm_sql.errors import BindError, suggest
-from ppdm_sql.model.syntax import CreateRelease, FileSource, QuerySource, Source
+from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
-from ppdm_sql.statements.script import parse_script
+from ppdm_sql.session.creation import definition_of
 from ppdm_sql.store import catalog
 
 if TYPE_CHECKING:
@@ -119,13 +119,11 @@ def explain_table(text: str) -> pa.Table:
 
 
 def _info(releases: Releases, entry: Entry) -> ReleaseInfo:
-    (statement,) = parse_script(entry.definition)
-    source = statement.source if isinstance(statement, CreateRelease) else None
     columns = catalog.list_columns(releases.engine, entry)
     return ReleaseInfo(
         str(entry.name),
         entry.version,
-        _called(source) if source else "",
+        _called(definition_of(entry).source),
         sum(1 for column in columns if column.treatments),
         entry.source_rows,
         entry.created_at.replace(microsecond=0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.bind import bind_release
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ppdm_sql.errors import Span
-    from ppdm_sql.model.release import DrawnBySlot, Release
+    from ppdm_sql.model.release import BoundRule, DrawnBySlot, Release
     from ppdm_sql.model.syntax import DropRelease, RefreshRelease
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.engine import Engine
-    from ppdm_sql.store.catalog import Entry
+    from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
 
@@ -91,12 +92,16 @@ class Releases:
             entry = self.entry(statement.name, statement.span)
             try:
                 release = self.bind(entry)
+                _check_types(release, catalog.list_columns(self.engine, entry))
                 drawn = parameters.read_drawn(self.engine, entry.storage, release, entry.tables)
                 return self._make_version(release, entry.definition, entry, drawn)
             except PpdmError as error:
                 # Its place is in the stored definition, which is not what the owner just wrote.
                 error.span = statement.span
                 raise
+            except (KeyError, ValueError, pa.ArrowException):
+                what = f"version {entry.version} of '{entry.name}' does not hold what it drew"
+                raise catalog.damaged(what) from None
 
     def drop(self, statement: DropRelease) -> bool:
         """DROP RELEASE: the view, every version, every table. False if there was none."""
@@ -104,8 +109,11 @@ class Releases:
             if statement.if_exists and self._find(statement.name) is None:
                 return False
             entry = self.entry(statement.name, statement.span)
-            view = table_of(QualifiedName((STORE_CATALOG, *entry.name.parts)))
-            self.engine.run(exp.Drop(tables=[view], kind="VIEW", exists=True))
+            name = QualifiedName((STORE_CATALOG, *entry.name.parts))
+            there = Sources(self.engine).resolve(name)
+            # The owner may have put a table in its place: that is not ours to drop.
+            if there is not None and there.view_sql is not None:
+                self.engine.run(exp.Drop(tables=[table_of(name)], kind="VIEW", exists=True))
             catalog.forget(self.engine, entry)
             return True
 
@@ -121,10 +129,7 @@ class Releases:
 
     def bind(self, entry: Entry) -> Release:
         """Return a release of the store, bound to its source as it is now."""
-        (statement,) = parse_script(entry.definition)
-        if not isinstance(statement, CreateRelease):
-            raise BindError("the definition of this release in the store is damaged")
-        return bind_release(statement, Sources(self.engine), self.transforms)
+        return bind_release(definition_of(entry), Sources(self.engine), self.transforms)
 
     def full_name(self, name: QualifiedName) -> QualifiedName:
         """Return a name with its schema."""
@@ -152,7 +157,7 @@ class Releases:
             source_rows = int(found.get(ROWS, source_rows))
             if found.get(KEYS, source_rows) < source_rows:
                 warnings.append(_REPEATED_KEYS)
-            drawn |= self._draw(release, storage, stage, found, known)
+            drawn |= self._draw(release, storage, stage, found, known, drawn)
             parameters.write_parameters(self.engine, storage, drawn)
             self.on_stage("checking")
             found |= self._one_row(checks_query(release, storage, DUCKDB, stage))
@@ -169,16 +174,18 @@ class Releases:
         stage: int,
         found: Mapping[str, Any],
         known: DrawnBySlot,
+        earlier: DrawnBySlot,
     ) -> dict[str, Drawn]:
         drawn = {}
         keys = self.keys
         if release.row_key is not None:
             keys = replace(keys, row_identity=release.row_key.identity)
-        for _, step in release.stage(stage):
+        for rule, step in release.stage(stage):
             if isinstance(step.transform, Draws):
                 statistics = _own(found, step.slot)
+                chained = replace(keys, before=_drawn_before(rule, stage, earlier))
                 try:
-                    values = step.transform.draw(statistics, keys, known.get(step.slot))
+                    values = step.transform.draw(statistics, chained, known.get(step.slot))
                 except PpdmError as error:
                     raise error.at(step.span) from None
                 drawn[step.slot] = values
@@ -218,6 +225,14 @@ class Releases:
             raise BindError("a release cannot be its own source", release.source.span) from None
 
 
+def definition_of(entry: Entry) -> CreateRelease:
+    """Return the statement that made a release, as the store keeps it."""
+    statements = parse_script(entry.definition)
+    if len(statements) != 1 or not isinstance(statements[0], CreateRelease):
+        raise catalog.damaged(f"the definition of '{entry.name}' cannot be read")
+    return statements[0]
+
+
 def _check_free(statement: CreateRelease, sources: Sources) -> None:
     taken = sources.resolve(QualifiedName((STORE_CATALOG, *statement.name.parts)))
     if taken is not None:
@@ -227,6 +242,31 @@ def _check_free(statement: CreateRelease, sources: Sources) -> None:
             statement.name_span,
             "choose another name: a release replaces only a release",
         )
+
+
+def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
+    """Return what the treatments before one in its chain drew, as one text.
+
+    Noise after `scaling()` must not be the same under two factors: the difference of the two
+    releases would be a multiple of the original values.
+    """
+    parameters = [
+        (step.slot, sorted(drawn[step.slot].parameters.items()))
+        for step in rule.steps[:stage]
+        if step.slot in drawn and drawn[step.slot].parameters
+    ]
+    return repr(parameters) if parameters else ""
+
+
+def _check_types(release: Release, previous: Sequence[ColumnEntry]) -> None:
+    """Raise when a column of the source has another type than when the release was made."""
+    columns = [column for rule in release.rules for column in rule.columns]
+    for column, entry in zip(columns, previous, strict=False):
+        if entry.source_type != str(column.type):
+            raise BindError(
+                f"the type of '{column.name}' was {entry.source_type} and is {column.type} now",
+                hint="write CREATE OR REPLACE RELEASE: what was drawn does not fit any more",
+            )
 
 
 def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:

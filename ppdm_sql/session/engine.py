@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ _SPEAKING = (
     duckdb.InterruptException,
 )
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
-_INCOMING = "ppdm_incoming"
+_ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 
 
 class Engine:
@@ -89,28 +90,31 @@ class Engine:
     def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
         """Run one statement of ours and return its rows."""
         text = statement if isinstance(statement, str) else to_sql(statement)
-        with withheld():
+        with self._ready():
             relation = self.connection.sql(text, params=list(parameters) or None)
             return relation.to_arrow_table()
 
     def run(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> None:
         """Run one statement of ours to its end."""
         text = statement if isinstance(statement, str) else to_sql(statement)
-        with withheld():
+        with self._ready():
             # Execution streams: an error can come at fetch, so fetch before anything is committed.
             self.connection.execute(text, list(parameters)).fetchall()
 
     def create_table(self, name: QualifiedName, data: pa.Table) -> None:
         """Write a table in bulk, in place of one of that name."""
-        with withheld():
-            self.connection.register(_INCOMING, data)
+        # A name of its own each time: the owner may have anything called anything.
+        incoming = f"ppdm_incoming_{secrets.token_hex(8)}"
+        with self._ready():
+            self.connection.register(incoming, data)
             try:
-                rows = exp.select("*").from_(table_of(QualifiedName.of("temp", "main", _INCOMING)))
+                rows = exp.select("*").from_(table_of(QualifiedName.of("temp", "main", incoming)))
                 self.run(
                     exp.Create(this=table_of(name), kind="TABLE", expression=rows, replace=True)
                 )
             finally:
-                self.connection.unregister(_INCOMING)
+                with suppress(duckdb.Error):  # in an aborted transaction it is gone already
+                    self.connection.unregister(incoming)
 
     def plain(self, text: str, parameters: object = None) -> Any:
         """Run a statement of the owner's own; return what its rows are read from, or None.
@@ -118,7 +122,7 @@ class Engine:
         A query's rows wait on the connection. Anything with an effect is run to its end here,
         because an error of a streamed statement comes when it is read.
         """
-        with withheld():
+        with self._ready():
             (statement,) = self.connection.extract_statements(text)
             expected = statement.expected_result_type
             rows = self.connection.execute(statement, parameters)
@@ -127,7 +131,7 @@ class Engine:
             table = _arrow(rows) if rows.description else None
             if table is None or table.column_names == ["Count"]:
                 return None
-            return self.relation_of(table)  # INSERT … RETURNING
+            return table  # INSERT … RETURNING
 
     def is_one_select(self, text: str) -> bool:
         """Whether a text is one query; raise when DuckDB cannot read it."""
@@ -137,7 +141,7 @@ class Engine:
 
     def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
         """Return a query of the owner's own as a relation that runs when it is read."""
-        with withheld():
+        with self._ready():
             return self.connection.sql(text, params=parameters)
 
     def relation_of(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
@@ -166,15 +170,20 @@ class Engine:
             self._roll_back()
             raise
 
+    @contextmanager
+    def _ready(self) -> Iterator[None]:
+        """End a result that nobody read: DuckDB runs nothing else beside it."""
+        with withheld():
+            self.connection.abort()
+            yield
+
     def _in_transaction(self) -> bool:
         # Outside a transaction every statement is one of its own, with a number of its own.
-        try:
+        with self._ready():
             first, second = (
                 self.connection.execute("SELECT system.main.txid_current()").fetchall()
                 for _ in range(2)
             )
-        except duckdb.Error as error:
-            raise engine_error(error) from None
         return first == second
 
     def _abort(self) -> None:
@@ -191,16 +200,21 @@ class Engine:
 
     def columns(self, select: exp.Expr) -> list[tuple[str, str]]:
         """Return names and types of the columns of a SELECT, without running it."""
-        with withheld():
+        with self._ready():
             relation = self.connection.sql(to_sql(select))
             return list(zip(relation.columns, map(str, relation.types), strict=True))
 
     def base_tables(self, select: exp.Expr) -> tuple[str, ...]:
         """Return the tables a SELECT reads in the end; empty where DuckDB cannot tell."""
+        # On a cursor of its own: where it fails, it must not abort the owner's transaction.
+        cursor = self.connection.cursor()
         try:
-            return tuple(self.connection.get_table_names(to_sql(select), qualified=True))
+            cursor.execute(to_sql(exp.Use(this=table_of(QualifiedName((STORE_CATALOG,))))))
+            return tuple(cursor.get_table_names(to_sql(select), qualified=True))
         except duckdb.Error:
             return ()
+        finally:
+            cursor.close()
 
     def current_schema(self) -> Name:
         """Return the schema of unqualified names; `main` while another database is in use."""
@@ -249,8 +263,9 @@ def engine_error(error: duckdb.Error, what: str | None = None) -> EngineError:
     """Return an engine's error as ours; a text that may hold data is withheld."""
     kind = type(error).__name__.removesuffix("Exception")
     if isinstance(error, _SPEAKING):
-        first = str(error).split("\n\nLINE ")[0].strip()
-        return EngineError(f"{what}: {first}" if what else first, engine_text=str(error))
+        text = _ENUM_VALUES.sub("ENUM", str(error))  # the name of its type lists its values
+        first = text.split("\n\nLINE ")[0].strip()
+        return EngineError(f"{what}: {first}" if what else first, engine_text=text)
     return EngineError(
         f"{what or 'DuckDB could not run this statement'}: {kind} error",
         hint="DuckDB's own text is withheld because it may hold values of the data",

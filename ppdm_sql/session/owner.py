@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+import pyarrow as pa
+
 from ppdm_sql.errors import PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
     CreateRelease,
@@ -98,7 +100,8 @@ class Owner:
         if isinstance(statement, PlainSql):
             with located(statement):
                 return self._engine.relation(statement.text, parameters)
-        rows = self._run(statement).arrow()
+        result = self._run(statement)
+        rows = result.arrow() if result.columns else pa.table({"done": [result.message]})
         return self._engine.relation_of(rows)
 
     def releases(self) -> list[ReleaseInfo]:
@@ -146,13 +149,13 @@ class Owner:
                 return Result(message=f"{done} release {statement.name}")
             case ShowReleases():
                 infos = answers.list_releases(self._releases)
-                return Result(self._engine.relation_of(answers.show_table(infos)))
+                return Result(answers.show_table(infos))
             case DescribeRelease():
                 columns = answers.describe_release(self._releases, statement)
-                return Result(self._engine.relation_of(answers.describe_table(columns)))
+                return Result(answers.describe_table(columns))
             case ExplainRelease():
                 text = answers.explain_release(self._releases, statement)
-                return Result(self._engine.relation_of(answers.explain_table(text)))
+                return Result(answers.explain_table(text))
             case PlainSql():
                 return self._plain(statement, parameters)
 

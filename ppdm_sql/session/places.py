@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import EngineError, Span, display_width, suggest
+from ppdm_sql.errors import EngineError, Span, display_width
 from ppdm_sql.statements.script import STATEMENTS
 
 if TYPE_CHECKING:
@@ -72,9 +73,12 @@ def _index_at(text: str, column: int) -> int:
 
 def _near_miss(text: str) -> str | None:
     """Return a hint when a statement looks like one of ours."""
-    words = text.upper().split()[:4]
-    if not {"RELEASE", "RELEASES", "HIERARCHY", "AGREEMENT"} & set(words):
-        near = [opening for opening in STATEMENTS if opening.split()[0] == words[0]]
-        hint = suggest(" ".join(words[:2]), near) if near else ""
-        return hint.split("?")[0] + "?" if hint.startswith("did you mean") else None
-    return "statements of ppdm-sql: " + ", ".join(STATEMENTS)
+    words = text.upper().split()
+    for opening in STATEMENTS:
+        *first, last = opening.split()
+        found = words[: len(first) + 1]
+        if found[:-1] == first and difflib.get_close_matches(last, found[-1:], cutoff=0.75):
+            return f"did you mean '{opening}'?"
+    if {"RELEASE", "RELEASES", "HIERARCHY", "AGREEMENT"} & set(words[1:4]):
+        return "statements of ppdm-sql: " + ", ".join(STATEMENTS)
+    return None

@@ -33,6 +33,7 @@ CREATE TABLE "ppdm_store"."ppdm_owner"."columns" (
     column_name VARCHAR NOT NULL,
     role VARCHAR NOT NULL,
     treatments VARCHAR[] NOT NULL,
+    source_type VARCHAR NOT NULL,
     type VARCHAR,
     note VARCHAR
 );

@@ -57,10 +57,16 @@ class ColumnEntry:
     role: Role
     treatments: tuple[str, ...]
     """Words, in order; empty for a column that stays with the owner."""
+    source_type: str
     type: str | None
     """The type that leaves; None for a column that stays."""
     note: str | None
     """What its treatments say of what they did."""
+
+
+def damaged(what: str) -> StoreError:
+    """Return the error of a store that is not as it was left."""
+    return StoreError(f"the owner's store is damaged: {what}", hint=_DAMAGED)
 
 
 def open_store(runner: Runner) -> RootKey:
@@ -92,7 +98,7 @@ def _read_root_key(runner: Runner) -> RootKey:
     rows = runner.query(
         'SELECT format, root_key FROM "ppdm_store"."ppdm_owner"."store"'
     ).to_pylist()
-    if len(rows) != 1 or len(rows[0]["root_key"]) != ROOT_KEY_BYTES:
+    if len(rows) != 1 or len(rows[0]["root_key"] or b"") != ROOT_KEY_BYTES:
         raise StoreError("the owner's store is damaged: its root key is not there", hint=_DAMAGED)
     if rows[0]["format"] != FORMAT:
         raise StoreError(
@@ -178,7 +184,7 @@ def forget(runner: Runner, entry: Entry) -> None:
 def list_columns(runner: Runner, entry: Entry) -> list[ColumnEntry]:
     """Return the columns of a release, in the order of its script."""
     rows = runner.query(
-        "SELECT column_name, role, treatments, type, note"
+        "SELECT column_name, role, treatments, source_type, type, note"
         ' FROM "ppdm_store"."ppdm_owner"."columns" WHERE release_id = ? AND version = ?'
         " ORDER BY position",
         (entry.release_id, entry.version),
@@ -188,6 +194,7 @@ def list_columns(runner: Runner, entry: Entry) -> list[ColumnEntry]:
             row["column_name"],
             Role(row["role"]),
             tuple(row["treatments"]),
+            row["source_type"],
             row["type"],
             row["note"],
         )
@@ -208,12 +215,21 @@ def _record_columns(
             if isinstance(step.transform, Notes)
         ]
         note = "; ".join(notes) or None
-        for name, type_ in zip(rule.names, rule.output_types, strict=True):
+        for name, source, type_ in zip(rule.names, rule.columns, rule.output_types, strict=True):
             position += 1
             type_name = str(type_) if rule.is_released else None
             runner.run(
-                'INSERT INTO "ppdm_store"."ppdm_owner"."columns" VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-                (*key, position, name.text, rule.role.value, words, type_name, note),
+                'INSERT INTO "ppdm_store"."ppdm_owner"."columns" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+                (
+                    *key,
+                    position,
+                    name.text,
+                    rule.role.value,
+                    words,
+                    str(source.type),
+                    type_name,
+                    note,
+                ),
             )
 
 

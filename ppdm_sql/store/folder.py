@@ -23,16 +23,23 @@ def prepare(database: Path) -> None:
     if os.name != "posix":
         raise StoreError("the owner's store needs a POSIX system, whose file modes can be checked")
     folder = database.parent
-    if not folder.exists() and not folder.is_symlink():
-        try:
+    try:
+        if not folder.exists() and not folder.is_symlink():
             folder.mkdir(mode=0o700, parents=True)
-        except OSError as error:
-            raise StoreError(f"the folder '{folder}' cannot be made: {error.strerror}") from None
-        folder.chmod(0o700)
-    _check_folder(folder)
-    for path in (database, wal_of(database)):
-        if path.exists() or path.is_symlink():
-            _check_file(path)
+            folder.chmod(0o700)
+    except OSError as error:
+        raise StoreError(f"the folder '{folder}' cannot be made: {error.strerror}") from None
+    try:
+        _check_folder(folder)
+        if database.exists() or database.is_symlink():
+            _check_file(database)
+        log = wal_of(database)
+        if log.exists() or log.is_symlink():
+            # DuckDB writes it with the modes of the process; after a crash it is still there.
+            _check_file(log, may_be_wide=True)
+            log.chmod(0o600)
+    except OSError as error:
+        raise StoreError(f"'{database}' cannot be reached: {error.strerror}") from None
 
 
 def secure(database: Path) -> None:
@@ -68,14 +75,14 @@ def _check_folder(folder: Path) -> None:
         )
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: Path, may_be_wide: bool = False) -> None:
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
         raise StoreError(f"'{path}' is a symbolic link", hint="name the database that it points to")
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"'{path}' is not a file")
     _check_owner(path, found)
-    if found.st_mode & _OTHERS:
+    if found.st_mode & _OTHERS and not may_be_wide:
         raise StoreError(
             f"others may read or write '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
             hint=f"write chmod 600 '{path}'",

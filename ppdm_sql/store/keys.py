@@ -22,8 +22,11 @@ class RootKey:
 
     secret: bytes = field(repr=False)
     row_identity: str = ""
+    before: str = field(default="", repr=False)
+    """What was drawn before in a chain: another constant before it, another noise after it."""
 
     def derive(self, purpose: str, column: str) -> bytes:
         """Return the 32-byte key of one purpose and one column."""
-        info = b"\0".join((b"ppdm-sql/1", purpose.encode(), column.encode()))
+        parts = (purpose, column, self.before) if self.before else (purpose, column)
+        info = b"\0".join((b"ppdm-sql/1", *(part.encode() for part in parts)))
         return HKDF(algorithm=SHA256(), length=32, salt=None, info=info).derive(self.secret)

@@ -115,8 +115,11 @@ class Noise:
         """Derive a key for each column; the rows of `rho` are the same for all columns."""
         parameters: dict[str, Parameter] = {}
         for index, column in enumerate(self.columns):
-            key = keys.derive("noise", column.identity)[:_KEY_BYTES]
             distribution = self.distributions[index]
+            # Noise of two sizes must not be the same draw: 2(x + e) - (x + 2e) is x.
+            how = f"{distribution.word}({distribution.first!r}, {distribution.second!r})"
+            how += f" multiplicative={self.is_multiplicative}"
+            key = keys.derive("noise", f"{column.identity} {how}")[:_KEY_BYTES]
             parameters |= {
                 f"key_{index}": key.hex(),
                 f"first_{index}": distribution.first,

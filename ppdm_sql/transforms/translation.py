@@ -14,7 +14,7 @@ from ppdm_sql.kernels.draws import secret_sign, secret_uniform
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
 from ppdm_sql.transforms.arguments import Arguments, constants, require_kind
-from ppdm_sql.transforms.expressions import comparison, literal_of, only_finite
+from ppdm_sql.transforms.expressions import as_double, comparison, literal_of, only_finite
 from ppdm_sql.transforms.numbers import (
     MOST_DAYS,
     NUMBERS,
@@ -152,7 +152,10 @@ class Translation:
             return None
         by = drawn.parameters[f"by_{index}"]
         assert not isinstance(by, str)
-        return comparison(operator, columns[index], literal_of(literal - by))
+        column = columns[index]
+        if self.columns[index].type.text not in FITS_BIGINT:
+            column = as_double(column)  # a DECIMAL literal would not fit beside a HUGEINT
+        return comparison(operator, column, literal_of(literal - by))
 
     def _is_whole(self, index: int) -> bool:
         """Whether an integer column is moved by a whole number and stays one."""
