@@ -12,6 +12,7 @@ from ppdm_sql.bind.lineage import parse_query, table_name, visible_ctes
 from ppdm_sql.errors import BindError, Refused, suggest
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold, quote
+from ppdm_sql.statements.tokens import Shape, words
 
 if TYPE_CHECKING:
     from ppdm_sql.errors import Span
@@ -24,14 +25,13 @@ _FILES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zs
 def resolve_source(statement: CreateRelease, catalog: SourceCatalog) -> Source:
     """Return the source with catalog, schema and absolute paths written out."""
     source = _complete(statement, catalog)
+    allowed = _tables_of_releases(catalog, source)
     # The engine sees through views, macros and query(): nothing of the store may be behind them.
     for name in catalog.base_tables(source):
         relation = catalog.resolve(name)
         if relation is None:
             continue
-        if relation.name.schema == OWNER_SCHEMA and (
-            relation.name.name not in _owner_tables_of_releases(catalog, source)
-        ):
+        if relation.name.schema == OWNER_SCHEMA and relation.name.name not in allowed:
             _refuse_store(source.span)
         if relation.is_temporary:
             _refuse_temporary(relation, source.span)
@@ -40,32 +40,44 @@ def resolve_source(statement: CreateRelease, catalog: SourceCatalog) -> Source:
     return source
 
 
-def _owner_tables_of_releases(catalog: SourceCatalog, source: Source) -> set[Name]:
-    """Return the tables of the store that a source may reach: those of releases it reads."""
-    waiting: list[exp.Query | None] = []
+def _tables_of_releases(catalog: SourceCatalog, source: Source) -> set[Name]:
+    """Return the tables of the store that a source may reach: those of releases it reads.
+
+    Follows views as far as they can be read, and refuses one that reads the store itself: where
+    the engine cannot say what is behind a source, this is what is left.
+    """
     named = [source.name] if isinstance(source, TableSource) else []
-    if isinstance(source, QuerySource):
-        waiting.append(parse_query(source.text))
+    waiting = [parse_query(source.text)] if isinstance(source, QuerySource) else []
     allowed: set[Name] = set()
     seen: set[QualifiedName] = set()
     while waiting or named:
         if not named:
             query = waiting.pop()
-            named = [table_name(table) for table in query.find_all(exp.Table)] if query else []
+            named = _named_in(query) if query is not None else []
             continue
         relation = catalog.resolve(named.pop())
-        if relation is None or relation.view_sql is None or relation.name in seen:
+        if relation is None or relation.name in seen:
             continue
+        if relation.name.schema == OWNER_SCHEMA:
+            _refuse_store(source.span)
         seen.add(relation.name)
-        inner = parse_query(relation.view_sql)
+        inner = parse_query(relation.view_sql) if relation.view_sql else None
         if inner is not None and catalog.is_release(relation.name):
-            allowed |= {
-                Name(table.name)
-                for table in inner.find_all(exp.Table)
-                if Name(table.db) == OWNER_SCHEMA
-            }
-        waiting.append(inner)
+            tables = list(inner.find_all(exp.Table))
+            allowed |= {Name(table.name) for table in tables if Name(table.db) == OWNER_SCHEMA}
+            named += [table_name(table) for table in tables if Name(table.db) != OWNER_SCHEMA]
+        else:
+            waiting.append(inner)
     return allowed
+
+
+def _named_in(query: exp.Query) -> list[QualifiedName]:
+    """Return the tables that a query names, without its own CTEs."""
+    return [
+        table_name(table)
+        for table in query.find_all(exp.Table)
+        if len(table.parts) > 1 or Name(table.name) not in visible_ctes(table)
+    ]
 
 
 def _refuse_unclear(name: QualifiedName, relation: Relation, source: QuerySource) -> None:
@@ -96,7 +108,22 @@ def _complete(statement: CreateRelease, catalog: SourceCatalog) -> Source:
             return _absolute(source)
         case QuerySource():
             catalog.check_query(source)
+            _refuse_relative_paths(source)
             return _qualified(statement, source, catalog)
+
+
+def _refuse_relative_paths(source: QuerySource) -> None:
+    """Refuse a file whose name means another file in another folder."""
+    for word in words(source.text):
+        path = word.text
+        if word.shape is not Shape.STRING or not path.lower().endswith(_FILES):
+            continue
+        if "://" not in path and not Path(path).is_absolute():
+            raise BindError(
+                f"the file '{path}' is another one in another folder",
+                source.span,
+                f"write the whole path: '{Path(path).absolute()}'",
+            )
 
 
 def _absolute(source: FileSource) -> FileSource:
@@ -145,13 +172,17 @@ def _check_relation(statement: CreateRelease, relation: Relation, span: Span | N
     catalog, schema, name = relation.name.parts
     if schema == OWNER_SCHEMA:
         _refuse_store(span)
-    if relation.is_temporary:
+    if relation.is_temporary or relation.is_hidden:
         _refuse_temporary(relation, span)
     if catalog == STORE_CATALOG and (schema, name) == statement.name.parts:
         raise BindError("a release cannot be its own source", span)
 
 
 def _refuse_temporary(relation: Relation, span: Span | None) -> NoReturn:
+    if relation.is_hidden:
+        raise BindError(
+            f"a temporary table hides '{relation.name.name}'", span, "drop or rename that one"
+        )
     raise BindError(
         f"'{relation.name.name}' is temporary: a release must outlive the connection",
         span,

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NoReturn
 
 import click
 
@@ -43,7 +44,7 @@ _FORMAT = click.option(
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ppdm")
 def cli() -> None:
-    r"""Privacy-preserving data publishing in SQL.
+    """Privacy-preserving data publishing in SQL.
 
     A data owner writes CREATE RELEASE statements, column by column the role and the treatment;
     `ppdm run` turns them into views. Everything secret stays in the owner's database.
@@ -52,21 +53,30 @@ def cli() -> None:
     ppdm demo                                      see it work, in memory
     ppdm run release.sql --db owner/clinic.duckdb  run a script
     ppdm show --db owner/clinic.duckdb             list the releases
-    """
+    """  # noqa: D301 - the \\b is click's mark for lines to be left alone
 
 
 @cli.command()
 @click.argument("script", type=click.File("r", encoding="utf-8"))
 @_DATABASE
 @_FORMAT
-@click.option("--rows", default=40, show_default=True, help="Rows shown of a long table.")
+@click.option(
+    "--rows",
+    default=40,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Rows shown of a long table.",
+)
 def run(script: IO[str], database: str, form: str, rows: int) -> None:
     """Run SCRIPT ('-' for standard input): release statements and plain DuckDB SQL mixed.
 
     The whole script is read before anything runs. Each statement is a transaction of its own,
     unless the script says BEGIN. It stops at the first error, which changes nothing.
     """
-    text = script.read()
+    try:
+        text = script.read()
+    except UnicodeDecodeError:
+        raise PpdmError("the script is not UTF-8 text") from None
     with _owner(database) as owner, show_progress(owner) as bar:
         for result in owner.results(text):
             with bar.paused():
@@ -78,7 +88,7 @@ def run(script: IO[str], database: str, form: str, rows: int) -> None:
 @_FORMAT
 def show(database: str, form: str) -> None:
     """List the releases of a database: version, source, columns, rows."""
-    with _owner(database) as owner:
+    with _owner(database, must_exist=True) as owner:
         output.print_result(owner.execute("SHOW RELEASES"), form)
 
 
@@ -88,7 +98,7 @@ def show(database: str, form: str) -> None:
 @_FORMAT
 def describe(release: str, database: str, form: str) -> None:
     """Show the columns of RELEASE: role, treatment, type, and what undoes the treatment."""
-    with _owner(database) as owner:
+    with _owner(database, must_exist=True) as owner:
         output.print_infos(owner.describe(release), form)
 
 
@@ -98,7 +108,7 @@ def describe(release: str, database: str, form: str) -> None:
 @click.option("--for", "target", default="duckdb", show_default=True, help="The engine.")
 def explain(release: str, database: str, target: str) -> None:
     """Print the SQL of RELEASE. It names the owner's tables; no secret is in it."""
-    with _owner(database) as owner:
+    with _owner(database, must_exist=True) as owner:
         click.echo(owner.explain(release, target))
 
 
@@ -112,8 +122,10 @@ def demo(patients: int) -> None:
 
 
 @contextmanager
-def _owner(database: str) -> Iterator[Owner]:
+def _owner(database: str, must_exist: bool = False) -> Iterator[Owner]:
     path = Path(database)
+    if must_exist and database != ":memory:" and not os.path.lexists(path):
+        raise PpdmError(f"there is no database '{database}'", hint="`ppdm run` makes a new one")
     if database != ":memory:" and path.is_dir():
         raise PpdmError(
             f"'{database}' is a folder", hint=f"name a file in it: {path / 'my.duckdb'}"
@@ -128,7 +140,13 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("always", PrivacyWarning)
     try:
         cli.main(args=arguments, prog_name="ppdm", standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        output.print_error("stopped")
+        sys.exit(130)
+    except RuntimeError as error:
+        # What DuckDB makes of Ctrl-C while a statement runs.
+        if "interrupt" not in str(error).lower():
+            _tell_bug(error)
         output.print_error("stopped")
         sys.exit(130)
     except click.ClickException as error:
@@ -138,13 +156,17 @@ def main(arguments: list[str] | None = None) -> None:
         output.print_error(str(error))
         sys.exit(2)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug, told without its data
-        output.print_error(
-            f"{type(error).__name__}: this is a bug in ppdm-sql; its text is withheld because it "
-            "may hold data. PPDM_DEBUG=1 shows it"
-        )
-        output.print_debug()
-        sys.exit(1)
+        _tell_bug(error)
     sys.exit(0)
+
+
+def _tell_bug(error: Exception) -> NoReturn:
+    output.print_error(
+        f"{type(error).__name__}: this is a bug in ppdm-sql; its text is withheld because it "
+        "may hold data. PPDM_DEBUG=1 shows it"
+    )
+    output.print_debug()
+    sys.exit(1)
 
 
 def _print_warning(

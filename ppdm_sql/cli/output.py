@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import sys
 import traceback
+import unicodedata
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from ppdm_sql.session.result import Result
 
 FORMATS = ("table", "csv", "json")
-_PIPE_WIDTH = 200
+_PIPE_WIDTH = 100_000
 """A pipe has no width of its own; a table must not be cut to that of a terminal."""
 
 
@@ -98,7 +101,7 @@ def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str
         writer.writerows(rows)
     else:
         for row in rows:
-            named = dict(zip(columns, row, strict=True))
+            named = dict(zip(_unique(columns), map(_jsonable, row), strict=True))
             click.echo(json.dumps(named, ensure_ascii=False, default=str))
 
 
@@ -108,6 +111,39 @@ def _cell(value: object) -> str:
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
-def _plain(text: str) -> str:
-    # Data may look like rich's markup; a column may be called [red].
-    return text.replace("[", r"\[")
+def _plain(text: str) -> Text:
+    """Return a text that is shown as it is: no markup, nothing that steers a terminal."""
+    return Text("".join(letter if _is_harmless(letter) else _escaped(letter) for letter in text))
+
+
+def _is_harmless(letter: str) -> bool:
+    return letter == "\n" or not unicodedata.category(letter).startswith("C")
+
+
+def _escaped(letter: str) -> str:
+    return letter.encode("unicode_escape").decode()
+
+
+def _jsonable(value: object) -> object:
+    """Return a value that JSON knows; NaN and infinity become their names."""
+    match value:
+        case float() if not math.isfinite(value):
+            return str(value)
+        case list() | tuple():
+            return [_jsonable(item) for item in value]
+        case dict():
+            return {str(key): _jsonable(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _unique(columns: Sequence[str]) -> list[str]:
+    """Return names of which none is lost in a JSON object: a second `a` becomes `a_1`."""
+    names: list[str] = []
+    for name in columns:
+        number, unique = 0, name
+        while unique in names:
+            number += 1
+            unique = f"{name}_{number}"
+        names.append(unique)
+    return names

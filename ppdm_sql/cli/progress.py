@@ -58,9 +58,13 @@ class Bar:
 
     def _watch(self) -> None:
         while not self._stop.wait(_TICK_S):
-            if not self._pause.is_set() and monotonic() - self._since > PATIENCE_S:
+            if self._is_time():
                 with self._showing:
-                    self._show()
+                    if self._is_time():  # something may have been printed meanwhile
+                        self._show()
+
+    def _is_time(self) -> bool:
+        return not self._pause.is_set() and monotonic() - self._since > PATIENCE_S
 
     def _show(self) -> None:
         columns = (

@@ -13,7 +13,7 @@ _NEUTRAL: frozenset[type[exp.Expr]] = frozenset(
         exp.Case, exp.If, exp.And, exp.Or, exp.Not, exp.Is, exp.Paren,
         exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
         exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.DPipe,
-        exp.SHA2, exp.Substring, exp.Least, exp.TryCast, exp.Abs, exp.Floor, exp.Mod, exp.IntDiv,
+        exp.SHA2, exp.Substring, exp.Collate, exp.Least, exp.TryCast, exp.Abs, exp.Floor, exp.Mod, exp.IntDiv,
         exp.Interval, exp.Var, exp.DataTypeParam,
     }
 )  # fmt: skip

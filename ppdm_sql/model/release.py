@@ -97,6 +97,8 @@ class Relation:
     """The text of a view; None for a table."""
     has_renamed_columns: bool = False
     """Whether a view gives its columns other names than its SELECT does."""
+    is_hidden: bool = False
+    """Whether a temporary table of its name would be read in its place."""
 
 
 class SourceCatalog(Protocol):

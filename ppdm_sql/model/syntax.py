@@ -174,7 +174,7 @@ class ExplainRelease:
 class PlainSql:
     """Anything that is not ours: handed to DuckDB letter by letter."""
 
-    text: str
+    text: str = field(repr=False)
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from ppdm_sql.compile.query import compile_release
 from ppdm_sql.compile.render import to_sql
 from ppdm_sql.compile.targets import TARGETS
-from ppdm_sql.errors import BindError, suggest
+from ppdm_sql.errors import BindError, PpdmError, suggest
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
 from ppdm_sql.session.creation import definition_of
@@ -94,7 +94,12 @@ def explain_release(releases: Releases, statement: ExplainRelease) -> str:
             suggest(statement.target, TARGETS, "engines"),
         )
     entry = releases.entry(statement.name, statement.span)
-    select = compile_release(releases.bind(entry), entry.storage, target)
+    try:
+        select = compile_release(releases.bind(entry), entry.storage, target)
+    except PpdmError as error:
+        # Its place is in the stored definition, which nobody wrote just now.
+        error.span = statement.span
+        raise
     for table in select.find_all(exp.Table):
         if Name(table.catalog) == STORE_CATALOG:
             table.set("catalog", None)  # an alias of ours: the file has its own name elsewhere

@@ -219,7 +219,7 @@ class Engine:
     def current_schema(self) -> Name:
         """Return the schema of unqualified names; `main` while another database is in use."""
         row = self.query(
-            "SELECT current_database() AS database, current_schema() AS schema"
+            "SELECT system.main.current_database() AS database, system.main.current_schema() AS schema"
         ).to_pylist()[0]
         return Name(row["schema"] if row["database"] == STORE_CATALOG.text else "main")
 

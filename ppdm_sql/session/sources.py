@@ -32,10 +32,10 @@ _PRIMARY_KEY = (
 )
 _RELATIONS = (
     "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
-    " database_name = current_database() AS here, schema_name = current_schema() AS near"
+    " database_name = system.main.current_database() AS here, schema_name = system.main.current_schema() AS near"
     " FROM duckdb_tables() UNION ALL "
     "SELECT database_name, schema_name, view_name, temporary, sql,"
-    " database_name = current_database(), schema_name = current_schema()"
+    " database_name = system.main.current_database(), schema_name = system.main.current_schema()"
     " FROM duckdb_views() WHERE NOT internal"
 )
 
@@ -80,7 +80,12 @@ class Sources:
         row = min(matches, key=lambda row: (not row["temporary"], not row["here"], not row["near"]))
         parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
         renamed = bool(row["sql"] and _COLUMN_LIST.match(row["sql"]))
-        return Relation(parts, row["temporary"], row["sql"], renamed)
+        # DuckDB forgets the catalog of a view's tables, and in `main` temporary ones come first.
+        is_hidden = Name(row["schema_name"]) == _MAIN and any(
+            other["temporary"] and Name(other["name"]) == parts.name for other in self._relations
+        )
+        hidden = is_hidden and not row["temporary"]
+        return Relation(parts, row["temporary"], row["sql"], renamed, hidden)
 
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         """Return the tables a source reads in the end, behind views and macros."""

@@ -129,7 +129,7 @@ def next_storage(runner: Runner, previous: Entry | None) -> VersionStorage:
     if previous is not None:
         return VersionStorage(previous.release_id, previous.version + 1)
     row = runner.query(
-        "SELECT nextval('ppdm_store.ppdm_owner.release_ids') AS release_id"
+        "SELECT system.main.nextval('ppdm_store.ppdm_owner.release_ids') AS release_id"
     ).to_pylist()[0]
     return VersionStorage(int(row["release_id"]), 1)
 
@@ -146,7 +146,7 @@ def record_version(
     _record_columns(runner, storage, release, drawn)
     tables = runner.query(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
-        " AND database_name = 'ppdm_store' AND starts_with(table_name, ?)"
+        " AND database_name = 'ppdm_store' AND system.main.starts_with(table_name, ?)"
         " ORDER BY table_name",
         (storage.prefix,),
     )

@@ -15,7 +15,14 @@ from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.kernels.digits import decimals, shift_digits, unscaled
 from ppdm_sql.model.types import DOUBLE, FITS_BIGINT, ColumnType, Kind
 from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
-from ppdm_sql.transforms.expressions import as_double, comparison, double, literal_of, never
+from ppdm_sql.transforms.expressions import (
+    as_double,
+    comparison,
+    count_where,
+    double,
+    literal_of,
+    never,
+)
 from ppdm_sql.transforms.numbers import NUMBERS, count_of, lost_rows, refuse_lost
 
 if TYPE_CHECKING:
@@ -129,7 +136,7 @@ class DigitColumn:
         return {
             **lost_rows((self.column,), [value], [released]),
             "values": exp.Count(this=value.copy()),
-            "same": exp.CountIf(this=same),
+            "same": count_where(same),
         }
 
     def verify(self, keyword: str, results: Statistics) -> tuple[str, ...]:

@@ -83,6 +83,11 @@ def _number(value: float) -> exp.Expr:
     return exp.Neg(this=literal) if value < 0 else literal
 
 
+def count_where(condition: exp.Expr) -> exp.Expr:
+    """Return the number of rows where a condition holds."""
+    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
+
+
 def never(operator: str, column: exp.Expr) -> exp.Expr | None:
     """Return what `released <operator> value` means for a value that is never released."""
     if operator == "=":

@@ -25,6 +25,7 @@ from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
 from ppdm_sql.transforms.expressions import (
     as_double,
     comparison,
+    count_where,
     double,
     literal_of,
     never,
@@ -158,7 +159,7 @@ class GradedGrouping:
         if self.outside != "error":
             return {}
         lost = exp.and_(inputs[0].is_(exp.null()).not_(), outputs[0].is_(exp.null()))
-        return {"outside": exp.CountIf(this=lost)}
+        return {"outside": count_where(lost)}
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when values lie in no band."""

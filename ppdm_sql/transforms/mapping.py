@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pyarrow as pa
@@ -50,8 +50,9 @@ class Mapping:
     exactness: ClassVar[Exactness] = Exactness.EXACT
 
     column: Name
-    prefix: str
+    prefix: str = field(repr=False)
     is_native: bool
+    is_text: bool
 
     @classmethod
     def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
@@ -60,7 +61,7 @@ class Mapping:
         require_kind(call, column, _KINDS, "for measurements write graded_grouping()")
         arguments = Arguments(call, ("prefix",))
         prefix = arguments.text("prefix", column.name.text)
-        return cls(column.name, prefix, column.type.text in _NATIVE)
+        return cls(column.name, prefix, column.type.text in _NATIVE, column.type.kind is Kind.TEXT)
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return text."""
@@ -148,7 +149,11 @@ class Mapping:
         return exp.In(this=columns[index], expressions=others) if others else exp.false()
 
     def _key(self, column: exp.Expr) -> exp.Expr:
-        return column if self.is_native else as_text(column)
+        if not self.is_native:
+            return as_text(column)
+        # A column that ignores case would meet several aliases, and rows would multiply.
+        binary = exp.to_identifier("C", quoted=True)
+        return exp.Collate(this=column, expression=binary) if self.is_text else column
 
 
 def _values(cell: Any) -> pa.Array:

@@ -15,7 +15,7 @@ from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.kernels.affine import LARGEST
 from ppdm_sql.model.types import DOUBLE, Kind
 from ppdm_sql.transforms.arguments import require_kind
-from ppdm_sql.transforms.expressions import as_double, double
+from ppdm_sql.transforms.expressions import as_double, count_where, double
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ def lost_rows(
         exp.and_(value.is_(exp.null()).not_(), result.is_(exp.null()))
         for value, result in zip(inputs, outputs, strict=False)
     ]
-    return {"lost": exp.CountIf(this=exp.or_(*lost))} if lost else {}
+    return {"lost": count_where(exp.or_(*lost))} if lost else {}
 
 
 def count_of(results: Statistics, name: str) -> int:

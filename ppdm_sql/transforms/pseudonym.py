@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from sqlglot import exp
@@ -41,9 +41,9 @@ class Pseudonym:
     kernels: ClassVar[tuple[Kernel, ...]] = (_KERNEL,)
 
     column: Name
-    key_of: str
+    key_of: str = field(repr=False)
     length: int
-    prefix: str
+    prefix: str = field(repr=False)
 
     @classmethod
     def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
