@@ -14,8 +14,9 @@ from typing import IO, TYPE_CHECKING, NoReturn
 
 import click
 
-from ppdm_sql import PpdmError, PrivacyWarning, __version__, connect
+from ppdm_sql import EngineError, PpdmError, PrivacyWarning, __version__, connect
 from ppdm_sql.cli import output
+from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def _owner(database: str, must_exist: bool = False) -> Iterator[Owner]:
         raise PpdmError(
             f"'{database}' is a folder", hint=f"name a file in it: {path / 'my.duckdb'}"
         )
-    with connect(database) as owner:
+    with connect(database) as owner, interruptible(owner):
         yield owner
 
 
@@ -153,6 +154,9 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(2)
     except PpdmError as error:
+        if isinstance(error, EngineError) and error.what.startswith("INTERRUPT"):
+            output.print_error("stopped")
+            sys.exit(130)
         output.print_error(str(error))
         sys.exit(2)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug, told without its data

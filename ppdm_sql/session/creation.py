@@ -251,8 +251,8 @@ def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
     releases would be a multiple of the original values.
     """
     parameters = [
-        (step.slot, sorted(drawn[step.slot].parameters.items()))
-        for step in rule.steps[:stage]
+        (place, step.transform.keyword, sorted(drawn[step.slot].parameters.items()))
+        for place, step in enumerate(rule.steps[:stage])
         if step.slot in drawn and drawn[step.slot].parameters
     ]
     return repr(parameters) if parameters else ""

@@ -38,6 +38,7 @@ _SPEAKING = (
     duckdb.InterruptException,
 )
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
+_WRITES = re.compile(r"\b(?:insert|update|delete|merge|copy)\b", re.IGNORECASE)
 _ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 
 
@@ -83,6 +84,10 @@ class Engine:
             folder.secure(database)
         self.connection.execute(to_sql(exp.Use(this=table_of(QualifiedName((STORE_CATALOG,))))))
 
+    def interrupt(self) -> None:
+        """Stop the running statement; may be called from another thread."""
+        self.connection.interrupt()
+
     def close(self) -> None:
         """Close the connection; the file may then be opened by another process."""
         self.connection.close()
@@ -127,7 +132,8 @@ class Engine:
             expected = statement.expected_result_type
             rows = self.connection.execute(statement, parameters)
             if expected == [duckdb.ExpectedResultType.QUERY_RESULT]:
-                return rows
+                # A CTE may write: such a statement is read to its end, too.
+                return _arrow(rows) if _WRITES.search(text) else rows
             table = _arrow(rows) if rows.description else None
             if table is None or table.column_names == ["Count"]:
                 return None

@@ -124,6 +124,10 @@ class Owner:
         """Have `tell` called with what is being done, for a progress bar."""
         self._releases = replace(self._releases, on_stage=tell)
 
+    def interrupt(self) -> None:
+        """Stop the running statement; may be called from another thread."""
+        self._engine.interrupt()
+
     def close(self) -> None:
         """Close the database; another process may then open it."""
         self._engine.close()

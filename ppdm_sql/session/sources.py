@@ -94,6 +94,8 @@ class Sources:
 
     def is_release(self, name: QualifiedName) -> bool:
         """Whether a view is a release, by its full name."""
+        if not any(Name(row["schema_name"]) == OWNER_SCHEMA for row in self._relations):
+            return False
         entries = catalog.list_entries(self._engine)
         return any((STORE_CATALOG, *entry.name.parts) == name.parts for entry in entries)
 

@@ -208,9 +208,18 @@ class GradedGrouping:
         self, operator: str, literal: float, column: exp.Expr, bands: Bands
     ) -> exp.Expr | None:
         """Rewrite a comparison for the values that lie in bands."""
+        first, last = float(bands.names[0]), float(bands.names[-1])
+        if self.outside == "clamp":
+            # A clamped value shares the image of a limit: only what is clear is rewritten.
+            if len(bands.ranges()) > 1 or operator in ("=", "<>") or literal == last + END_OF_BAND:
+                return None
+            if literal <= first:
+                return _always(operator, column) if literal == first else _beyond(operator, column)
         if operator in ("=", "<>"):
             original = bands.ungrade(np.array([literal], dtype=np.float64))[0]
-            if np.isnan(original):
+            if np.isnan(original) or (
+                literal - np.floor(literal) == 0 and literal not in bands.names
+            ):
                 return never(operator, column)
             return comparison(operator, column, literal_of(bands.snap(float(original), literal)))
         at = int(np.searchsorted(bands.names, literal, side="right")) - 1
@@ -223,7 +232,10 @@ class GradedGrouping:
             return column.is_(exp.null()).not_() if operator in ("<", "<=") else exp.false()
         original = bands.snap(low + place * (high - low), literal)
         condition = comparison(operator, column, literal_of(original))
-        if condition is None or place <= END_OF_BAND or self._is_shared(at + 1):
+        if condition is None or self._is_shared(at + 1) or not place:
+            return condition
+        end = float(bands.names[at]) + END_OF_BAND
+        if literal < end or (literal == end and operator in (">=", "<")):
             return condition
         is_end = exp.EQ(this=column.copy(), expression=literal_of(high))
         if operator in (">", ">="):
@@ -316,6 +328,18 @@ class GradedGrouping:
             return np.fromiter(values, dtype=np.float64, count=self.count)
 
         return Bands(column("low"), column("high"), column("name"))
+
+
+def _always(operator: str, column: exp.Expr) -> exp.Expr | None:
+    """Return what a comparison with the least image means where everything below is clamped."""
+    if operator in (">=", "<"):
+        return column.is_(exp.null()).not_() if operator == ">=" else exp.false()
+    return None
+
+
+def _beyond(operator: str, column: exp.Expr) -> exp.Expr:
+    """Return what a comparison with less than every image means."""
+    return column.is_(exp.null()).not_() if operator in (">", ">=") else exp.false()
 
 
 def _is_whole(value: Value) -> bool:

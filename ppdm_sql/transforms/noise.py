@@ -114,12 +114,9 @@ class Noise:
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Derive a key for each column; the rows of `rho` are the same for all columns."""
         parameters: dict[str, Parameter] = {}
-        for index, column in enumerate(self.columns):
+        for index in range(len(self.columns)):
             distribution = self.distributions[index]
-            # Noise of two sizes must not be the same draw: 2(x + e) - (x + 2e) is x.
-            how = f"{distribution.word}({distribution.first!r}, {distribution.second!r})"
-            how += f" multiplicative={self.is_multiplicative}"
-            key = keys.derive("noise", f"{column.identity} {how}")[:_KEY_BYTES]
+            key = keys.derive("noise", self.key_name(index))[:_KEY_BYTES]
             parameters |= {
                 f"key_{index}": key.hex(),
                 f"first_{index}": distribution.first,
@@ -129,6 +126,16 @@ class Noise:
             selection = keys.derive("rho", keys.row_identity)[:_KEY_BYTES]
             parameters |= {"selection": selection.hex(), "rho": self.rho}
         return Drawn(parameters)
+
+    def key_name(self, index: int) -> str:
+        """Return what the key of a column's noise is derived from: the column and the distribution.
+
+        Noise of two sizes must not be one draw, or 2(x + e) - (x + 2e) is x.
+        """
+        distribution = self.distributions[index]
+        numbers = f"({distribution.first!r}, {distribution.second!r})"
+        kind = "multiplied" if self.is_multiplicative else "added"
+        return f"{self.columns[index].identity} {kind} {distribution.word}{numbers}"
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with their noise; the kernels draw it."""

@@ -1,0 +1,1 @@
+CREATE RELEASE "études"."é" FROM clinic.people ("name" IDENTIFER)

@@ -1,0 +1,1 @@
+ALTER RELEASE patients RENAME TO people;

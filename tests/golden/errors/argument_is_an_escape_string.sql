@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people (illness SENSITIVE AS mapping(prefix => e'a\nb'))

@@ -1,0 +1,4 @@
+CREATE RELEASE research.patients FROM clinic.people (
+    id   KEY AS pseudonym(prefix => 'P',
+    ward NEUTRAL
+);

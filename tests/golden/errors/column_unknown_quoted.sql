@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people ("Größe in ""cm""" QUASI, ward NEUTRAL)

@@ -1,0 +1,3 @@
+SELECT 1;
+/* a release
+CREATE RELEASE r FROM clinic.people (ward NEUTRAL);

@@ -1,0 +1,1 @@
+CREATE AGREEMENT north_study;

@@ -1,0 +1,1 @@
+CREATE HIERARCHY decades AS RANGES (10, 20, 40);

@@ -1,0 +1,1 @@
+CREATE RELAESE r FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CRAETE RELEASE r FROM clinic.people (ward NEUTRAL)

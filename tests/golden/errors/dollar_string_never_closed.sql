@@ -1,0 +1,2 @@
+SELECT 1;
+SELECT $note$ a text $not$;

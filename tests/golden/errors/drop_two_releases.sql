@@ -1,0 +1,1 @@
+DROP RELEASE a, b

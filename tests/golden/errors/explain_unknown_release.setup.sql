@@ -1,0 +1,1 @@
+CREATE RELEASE patients FROM clinic.people (ward NEUTRAL);

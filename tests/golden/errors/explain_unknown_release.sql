@@ -1,0 +1,1 @@
+EXPLAIN RELEASE patient

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM 'people.csv' (ward NEUTRAL)

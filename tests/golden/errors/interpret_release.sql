@@ -1,0 +1,1 @@
+INTERPRET RELEASE research.patients;

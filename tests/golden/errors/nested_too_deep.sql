@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people (age QUASI AS keep([[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]))

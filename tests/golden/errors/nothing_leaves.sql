@@ -1,0 +1,5 @@
+CREATE RELEASE research.patients
+FROM clinic.people (
+    id      KEY,
+    name    IDENTIFIER
+);

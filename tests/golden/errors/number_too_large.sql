@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people (weight SENSITIVE AS graded_grouping([0, 1e999]))

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people (ward NEUTRAL) WITH execution = 'udf'

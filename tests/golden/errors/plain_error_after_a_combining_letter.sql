@@ -1,0 +1,1 @@
+SELECT 'été', nope FROM clinic.people

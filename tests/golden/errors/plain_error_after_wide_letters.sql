@@ -1,0 +1,1 @@
+SELECT 'データ' AS "名前", nope FROM clinic.people

@@ -1,0 +1,1 @@
+SELECT 1; EXPLAIN SELECT nope FROM clinic.people

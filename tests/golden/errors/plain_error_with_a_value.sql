@@ -1,0 +1,2 @@
+SELECT 1;
+SELECT CAST(name AS INTEGER) FROM clinic.people;

@@ -1,0 +1,4 @@
+SELECT 1;
+SELECT id,
+	nope
+FROM clinic.people;

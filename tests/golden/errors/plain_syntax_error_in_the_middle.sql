@@ -1,0 +1,1 @@
+SELECT 1; SELECT id FRO clinic.people; CREATE RELEASE r FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+PUBLISH RELEASE research.patients TO 'study.duckdb';

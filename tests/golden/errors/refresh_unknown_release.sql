@@ -1,0 +1,1 @@
+REFRESH RELEASE patients

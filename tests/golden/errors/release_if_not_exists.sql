@@ -1,0 +1,1 @@
+CREATE RELEASE IF NOT EXISTS r FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE study.research.patients FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE ppdm_owner.patients FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE main.R FROM clinic.people (ward NEUTRAL)

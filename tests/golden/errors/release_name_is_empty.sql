@@ -1,0 +1,1 @@
+CREATE RELEASE research."" FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE OR REPLACE RELEASE clinic.people FROM clinic.people (ward NEUTRAL)

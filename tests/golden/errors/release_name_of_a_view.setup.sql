@@ -1,0 +1,1 @@
+CREATE VIEW wards AS SELECT ward FROM clinic.people;

@@ -1,0 +1,1 @@
+CREATE RELEASE wards FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE a.b.c.d FROM clinic.people (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people ((age, weight) AS keep(), ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM (CALL pragma_version()) (ward NEUTRAL)

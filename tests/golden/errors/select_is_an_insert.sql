@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM (INSERT INTO clinic.people (id) VALUES (9) RETURNING ward) (ward NEUTRAL)

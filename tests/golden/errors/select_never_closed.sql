@@ -1,0 +1,4 @@
+CREATE RELEASE research.patients
+FROM (SELECT ward FROM clinic.people (
+    ward NEUTRAL
+);

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM (SELECT ward FROM clinic.people; SELECT 1) (ward NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE MACRO innocent() AS TABLE FROM ppdm_owner.store;

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM (SELECT root_key FROM innocent()) (root_key NEUTRAL)

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM read_csv('people.csv') (ward NEUTRAL)

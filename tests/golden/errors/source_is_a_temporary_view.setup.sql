@@ -1,0 +1,1 @@
+CREATE TEMP VIEW visitors AS FROM clinic.people;

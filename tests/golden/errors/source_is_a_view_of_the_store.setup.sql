@@ -1,0 +1,1 @@
+CREATE VIEW innocent AS FROM ppdm_owner.store;

@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM innocent (root_key NEUTRAL)

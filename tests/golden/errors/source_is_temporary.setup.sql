@@ -1,0 +1,1 @@
+CREATE TEMP TABLE visitors AS FROM clinic.people;

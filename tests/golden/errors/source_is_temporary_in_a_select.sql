@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM (SELECT ward FROM visitors) (ward NEUTRAL)

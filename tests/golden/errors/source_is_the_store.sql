@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM ppdm_owner.store (root_key NEUTRAL)

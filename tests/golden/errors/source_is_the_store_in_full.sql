@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM ppdm_store."PPDM_OWNER".store (root_key NEUTRAL)

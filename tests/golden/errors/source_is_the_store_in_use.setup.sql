@@ -1,0 +1,1 @@
+USE ppdm_owner;

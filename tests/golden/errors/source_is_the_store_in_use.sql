@@ -1,0 +1,1 @@
+CREATE RELEASE main.r FROM store (root_key NEUTRAL)

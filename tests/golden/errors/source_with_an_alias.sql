@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people AS p (ward NEUTRAL)

@@ -1,0 +1,4 @@
+CREATE RELEASE research.patients
+FROM clinic.people (
+    illness SENSITIVE AS mapping(prefix => 'Illness)
+);

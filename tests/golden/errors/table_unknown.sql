@@ -1,0 +1,1 @@
+CREATE RELEASE research.patients FROM clinic.poeple (ward NEUTRAL)

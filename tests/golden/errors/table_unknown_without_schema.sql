@@ -1,0 +1,1 @@
+CREATE RELEASE research.patients FROM people (ward NEUTRAL)

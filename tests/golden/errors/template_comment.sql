@@ -1,0 +1,6 @@
+CREATE RELEASE research.patients
+FROM clinic.people (
+    id   KEY,
+    {# name IDENTIFIER, #}
+    ward NEUTRAL
+);

@@ -1,0 +1,4 @@
+CREATE RELEASE study.people FROM clinic.people (
+    id     NEUTRAL,
+    income SENSITIVE AS graded_grouping(bands => 3)
+);

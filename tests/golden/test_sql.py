@@ -1,0 +1,90 @@
+"""The SQL of releases: `sql/<case>/release.sql` is run, `sql/<case>/duckdb.sql` is its SELECT.
+
+Every SELECT is also run, and must give what the view gives. `PPDM_WRITE_GOLDEN=1` writes them
+anew; read the difference before it is kept.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+import ppdm_sql
+from ppdm_sql.model.syntax import CreateRelease
+from ppdm_sql.names import STORE_CATALOG
+from ppdm_sql.statements.script import parse_script
+from tests.conftest import PEOPLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.session.owner import Owner
+
+_FOLDER = Path(__file__).parent / "sql"
+_CASES = sorted(path.name for path in _FOLDER.iterdir())
+_WRITES = os.environ.get("PPDM_WRITE_GOLDEN") == "1"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A release that was made, and what EXPLAIN RELEASE says of it."""
+
+    owner: Owner
+    name: str
+    text: str
+    golden: Path
+
+
+@pytest.fixture(scope="module", params=_CASES)
+def case(request: pytest.FixtureRequest) -> Iterator[Case]:
+    """Each release once, in a database of its own: names of tables count from 1."""
+    folder = _FOLDER / request.param
+    script = (folder / "release.sql").read_text(encoding="utf-8")
+    (made,) = (s for s in parse_script(script) if isinstance(s, CreateRelease))
+    with ppdm_sql.connect(":memory:") as owner:
+        owner.execute(PEOPLE)
+        owner.execute(script)
+        text = owner.explain(str(made.name)) + "\n"
+        if _WRITES:
+            (folder / "duckdb.sql").write_text(text, encoding="utf-8")
+        yield Case(owner, str(made.name), text, folder / "duckdb.sql")
+
+
+def test_select_is_the_one_that_was_read_and_kept(case: Case) -> None:
+    assert case.text == case.golden.read_text(encoding="utf-8")
+
+
+def test_select_gives_what_the_view_gives(case: Case) -> None:
+    by_text = case.owner.connection.execute(case.golden.read_text(encoding="utf-8"))
+    columns = [column[:2] for column in by_text.description or ()]
+    rows = by_text.fetchall()
+    view = case.owner.connection.execute(f"FROM {case.name}")
+    assert [column[:2] for column in view.description or ()] == columns
+    assert sorted(map(repr, view.fetchall())) == sorted(map(repr, rows))
+    assert rows
+
+
+def test_select_names_no_alias_of_ours_and_quotes_every_name(case: Case) -> None:
+    assert STORE_CATALOG.text not in case.text
+    names = list(sqlglot.parse_one(case.text, dialect="duckdb").find_all(exp.Identifier))
+    assert names
+    assert all(name.quoted for name in names)
+
+
+def test_select_holds_no_constant_but_those_of_the_methods(case: Case) -> None:
+    """Limits, names, prefixes and keys are in the store; lengths can be seen anyway."""
+    tree = sqlglot.parse_one(case.text, dialect="duckdb")
+    constants = {literal.name for literal in tree.find_all(exp.Literal)}
+    assert constants <= {"0.999", "Infinity", ":pseudonym:", "1", "256", "8", "12", "16"}
+
+
+def test_select_is_the_same_whoever_asks_again(case: Case) -> None:
+    assert case.owner.explain(case.name) + "\n" == case.text
+    ((row,),) = case.owner.execute(f"EXPLAIN RELEASE {case.name} FOR duckdb").fetchall()
+    assert row + "\n" == case.text

@@ -1,0 +1,86 @@
+"""Arrows point down only, and one room alone talks to the engine."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "ppdm_sql"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports_at_run_time(path: Path) -> set[str]:
+    """Return what a module imports, leaving out what is for type checkers only."""
+    found: set[str] = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            found.add(node.module or "")
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text(encoding="utf-8")))
+    return found
+
+
+def test_import_linter_keeps_every_contract() -> None:
+    command = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run(
+        [command, "--no-cache"], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    kept = re.search(r"Contracts: (\d+) kept, (\d+) broken", done.stdout)
+    assert kept is not None
+    assert int(kept[1]) >= 2
+    assert int(kept[2]) == 0
+
+
+def test_only_the_engine_imports_duckdb() -> None:
+    users = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in MODULES
+        if any(name.partition(".")[0] == "duckdb" for name in imports_at_run_time(path))
+    }
+    assert users == {"session/engine.py"}
+
+
+@pytest.mark.parametrize("room", ["kernels", "model", "names.py", "errors.py"])
+def test_lower_rooms_build_no_sql(room: str) -> None:
+    start = PACKAGE / room
+    for path in [start] if start.is_file() else sorted(start.rglob("*.py")):
+        roots = {name.partition(".")[0] for name in imports_at_run_time(path)}
+        assert "sqlglot" not in roots, path
+
+
+def test_only_the_command_line_prints() -> None:
+    for path in MODULES:
+        if "cli" in path.relative_to(PACKAGE).parts:
+            continue
+        roots = {name.partition(".")[0] for name in imports_at_run_time(path)}
+        assert not roots & {"click", "rich"}, path
+
+
+def test_sqlglot_is_never_subclassed() -> None:
+    """Its compiled build refuses subclasses, and somebody else's package may have brought it."""
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                bases = [ast.unparse(base) for base in node.bases]
+                assert not any(base.startswith(("exp.", "sqlglot")) for base in bases), path
+
+
+def test_every_room_says_what_it_is_for() -> None:
+    for path in MODULES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), path

@@ -1,0 +1,457 @@
+"""Treatments that somebody else writes: parser, binder and compiler learn of them by one tuple.
+
+`shout` draws a number, keeps a lookup table and measures its column; `swap` treats two columns
+together. Neither is known to the package.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import pyarrow as pa
+import pytest
+from sqlglot import exp
+
+import ppdm_sql
+from ppdm_sql.errors import BindError, InternalError, PrivacyWarning, TreatmentError
+from ppdm_sql.model.transform import (
+    Checks,
+    Drawn,
+    Draws,
+    Exactness,
+    HasKernel,
+    Inverts,
+    Kernel,
+    Measures,
+    Transform,
+)
+from ppdm_sql.model.types import DOUBLE, VARCHAR, ColumnType, Kind
+from ppdm_sql.transforms import TRANSFORMS
+from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ppdm_sql.model.syntax import TransformCall
+    from ppdm_sql.model.transform import InputColumn, Keys, Scope, Statistics
+    from ppdm_sql.session.owner import Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Shout:
+    """A text becomes a number drawn for the release, the loud word of its table, and marks."""
+
+    keyword: ClassVar[str] = "shout"
+    summary: ClassVar[str] = "says it louder"
+    undone_by: ClassVar[str] = "listening closely"
+    exactness: ClassVar[Exactness] = Exactness.NONE
+
+    times: int
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        require_kind(call, one_column(call, columns), (Kind.TEXT,), "whisper instead")
+        return cls(Arguments(call, ("times",)).integer("times", 1, 1, 9))
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        return (VARCHAR,)
+
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+        return {"words": exp.ArrayAgg(this=exp.Distinct(expressions=[inputs[0]]))}
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        words = [word for word in statistics["words"].as_py() or [] if word is not None]
+        number = secrets.randbelow(10**9) if previous is None else previous.parameters["number"]
+        table = pa.table({"original": pa.array(words, pa.string()), "released": loud(words)})
+        return Drawn({"number": number, "marks": "!" * self.times}, {"loud": table})
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        number = exp.cast(scope.parameter("number"), "VARCHAR")
+        said = exp.DPipe(this=number, expression=scope.lookup("loud", inputs[0]))
+        return (exp.DPipe(this=said, expression=scope.parameter("marks")),)
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        return {"before": exp.Count(this=inputs[0]), "after": exp.Count(this=outputs[0])}
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        if results["before"] != results["after"]:
+            raise TreatmentError("shout: somebody was not heard")
+        return ("the neighbours complain",) if self.times == 9 else ()
+
+
+def loud(words: Sequence[str]) -> pa.Array:
+    return pa.array([word.upper() for word in words], pa.string())
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two columns change places; it also has a kernel and an inverse."""
+
+    keyword: ClassVar[str] = "swap"
+    summary: ClassVar[str] = "two columns change places"
+    undone_by: ClassVar[str] = "swapping again"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("ppdm_same", ("DOUBLE",), "DOUBLE", lambda x: x),
+    )
+
+    types: tuple[ColumnType, ...]
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        Arguments(call, ())
+        if len(columns) != 2:
+            raise TreatmentError("swap takes two columns", call.span, "write (a, b)")
+        return cls(tuple(column.type for column in columns))
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        return self.types[::-1]
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        return tuple(inputs)[::-1]
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        return tuple(
+            exp.Anonymous(this="ppdm_same", expressions=[exp.cast(column, "DOUBLE")])
+            for column in reversed(inputs)
+        )
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        return tuple(outputs)[::-1]
+
+    def invert_condition(
+        self,
+        operator: str,
+        literal: float | str,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Vanish:
+    """A mistake of its author: two columns come in and one goes out."""
+
+    keyword: ClassVar[str] = "vanish"
+    summary: ClassVar[str] = "loses a column"
+    undone_by: ClassVar[str] = "nothing"
+    exactness: ClassVar[Exactness] = Exactness.NONE
+
+    tells_types: bool
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        return cls(Arguments(call, ("honest",)).value("honest") is True)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        return (VARCHAR,) if self.tells_types else (VARCHAR, VARCHAR)
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        return (inputs[0],)
+
+
+@dataclass(frozen=True, slots=True)
+class Peek:
+    """A mistake of its author: an expression that no target lists."""
+
+    keyword: ClassVar[str] = "peek"
+    summary: ClassVar[str] = "reads a file"
+    undone_by: ClassVar[str] = "nothing"
+    exactness: ClassVar[Exactness] = Exactness.NONE
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        return cls()
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        return (VARCHAR,)
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        return (exp.Anonymous(this="getenv", expressions=[exp.Literal.string("HOME")]),)
+
+
+@dataclass(frozen=True, slots=True)
+class Twice:
+    """A value computed once and used twice."""
+
+    keyword: ClassVar[str] = "twice"
+    summary: ClassVar[str] = "doubles a number"
+    undone_by: ClassVar[str] = "halving"
+    exactness: ClassVar[Exactness] = Exactness.NONE
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        return cls()
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        return (DOUBLE,)
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        first, second = (scope.let(exp.cast(inputs[0].copy(), "DOUBLE")) for _ in range(2))
+        return (exp.Add(this=first, expression=second),)
+
+
+OUTSIDERS: tuple[type[Transform], ...] = (Shout, Swap, Vanish, Peek, Twice)
+
+
+@pytest.fixture
+def clinic() -> Iterator[Owner]:
+    """An owner who knows the outsiders too, with a small table."""
+    with ppdm_sql.connect(":memory:", transforms=(*TRANSFORMS, *OUTSIDERS)) as owner:
+        owner.execute(
+            "CREATE TABLE people (name VARCHAR, illness VARCHAR, age INTEGER, weight DOUBLE);"
+            "INSERT INTO people VALUES ('Ada', 'flu', 30, 61.5), ('Bo', 'hiv', 40, 72),"
+            " ('Cy', 'flu', NULL, 80), ('Di', NULL, 25, NULL)"
+        )
+        yield owner
+
+
+def said(owner: Owner) -> list[Any]:
+    return [word for (word,) in owner.sql("SELECT illness FROM r.p ORDER BY name").fetchall()]
+
+
+def shout(owner: Owner, treatments: str) -> None:
+    owner.execute(
+        f"CREATE OR REPLACE RELEASE r.p FROM people (name NEUTRAL, illness SENSITIVE AS {treatments})"
+    )
+
+
+class TestShout:
+    """A parameter, a table, a measure and a check of one's own."""
+
+    def test_works_from_text_to_view(self, clinic: Owner) -> None:
+        shout(clinic, "shout(times => 2)")
+        flu, hiv, again, nothing = said(clinic)
+        assert re.fullmatch(r"\d+FLU!!", flu)
+        assert re.fullmatch(r"\d+HIV!!", hiv)
+        assert (flu, nothing) == (again, None)
+        assert flu.removesuffix("FLU!!") == hiv.removesuffix("HIV!!")
+
+    def test_what_was_drawn_is_in_the_store_and_not_in_the_view(self, clinic: Owner) -> None:
+        shout(clinic, "shout(2)")
+        ((number, marks),) = clinic.sql(
+            "SELECT t1_0_number, t1_0_marks FROM ppdm_owner.r1_v1_parameters"
+        ).fetchall()
+        assert marks == "!!"
+        assert said(clinic)[0] == f"{number}FLU!!"
+        for text in (clinic.explain("r.p"), view_text(clinic)):
+            assert str(number) not in text
+            assert "FLU" not in text
+            assert "'!!'" not in text
+
+    def test_refresh_keeps_the_number_and_learns_new_words(self, clinic: Owner) -> None:
+        shout(clinic, "shout()")
+        before = said(clinic)
+        clinic.execute("INSERT INTO people VALUES ('Ed', 'mumps', 50, 50)")
+        assert said(clinic) == [*before, None]
+        clinic.execute("REFRESH RELEASE r.p")
+        assert said(clinic) == [*before, before[0].replace("FLU", "MUMPS")]
+
+    def test_describe_and_show(self, clinic: Owner) -> None:
+        shout(clinic, "shout()")
+        rows = clinic.sql("DESCRIBE RELEASE r.p").fetchall()
+        assert rows[1][:6] == (
+            "illness",
+            "SENSITIVE",
+            "shout",
+            "VARCHAR",
+            "listening closely",
+            "not invertible",
+        )
+        assert [(info.release, info.columns) for info in clinic.releases()] == [("r.p", 2)]
+
+    def test_then_a_listed_treatment(self, clinic: Owner) -> None:
+        shout(clinic, "shout(3) THEN mapping(prefix => 'W')")
+        first, second, third, fourth = said(clinic)
+        assert {first, second} == {"W_1", "W_2"}
+        assert (third, fourth) == (first, None)
+
+    def test_after_a_listed_treatment(self, clinic: Owner) -> None:
+        shout(clinic, "mapping(prefix => 'w') THEN shout()")
+        assert {re.sub(r"^\d+", "", word or "") for word in said(clinic)} == {"W_1!", "W_2!", ""}
+
+    def test_after_itself(self, clinic: Owner) -> None:
+        shout(clinic, "shout() THEN shout(2)")
+        assert re.fullmatch(r"\d+FLU!!!", said(clinic)[0])
+
+    def test_its_warning_reaches_the_owner(self, clinic: Owner) -> None:
+        with pytest.warns(PrivacyWarning, match="the neighbours complain"):
+            shout(clinic, "shout(9)")
+
+    def test_its_errors_point_at_the_script(self, clinic: Owner) -> None:
+        with pytest.raises(TreatmentError) as caught:
+            shout(clinic, "shout(times => 10)")
+        assert caught.value.what == "shout: 'times' must be a whole number from 1 to 9"
+        assert caught.value.span is not None
+        assert caught.value.span.source == "times => 10"
+        with pytest.raises(TreatmentError, match="shout cannot treat 'age' of type INTEGER"):
+            clinic.execute("CREATE RELEASE r.q FROM people (age NEUTRAL AS shout())")
+
+    def test_is_suggested_for_a_word_that_is_near(self, clinic: Owner) -> None:
+        with pytest.raises(BindError) as caught:
+            shout(clinic, "shuot()")
+        assert (caught.value.hint or "").startswith("did you mean 'shout'?")
+
+    def test_nobody_else_knows_it(self, people: Owner) -> None:
+        with pytest.raises(BindError, match="unknown treatment 'shout'"):
+            people.execute("CREATE RELEASE r.p FROM clinic.people (name NEUTRAL AS shout())")
+
+
+class TestSwap:
+    """Two columns at once, and a kernel of one's own."""
+
+    @pytest.mark.parametrize("execution", ["native", "udf"])
+    def test_two_columns(self, clinic: Owner, execution: str) -> None:
+        clinic.execute(
+            "CREATE RELEASE r.p FROM people ((age, weight) QUASI AS swap())"
+            f" WITH (execution = '{execution}')"
+        )
+        assert clinic.sql("SELECT age, weight FROM r.p").fetchall() == [
+            (61.5, 30),
+            (72, 40),
+            (80, None),
+            (None, 25),
+        ]
+
+    def test_types_change_places_too(self, clinic: Owner) -> None:
+        clinic.execute("CREATE RELEASE r.p FROM people ((age, weight) QUASI AS swap())")
+        assert [(c.column, c.type) for c in clinic.describe("r.p")] == [
+            ("age", "DOUBLE"),
+            ("weight", "INTEGER"),
+        ]
+
+    def test_twice_is_as_before(self, clinic: Owner) -> None:
+        clinic.execute("CREATE RELEASE r.p FROM people ((age, weight) QUASI AS swap() THEN swap())")
+        assert clinic.sql("FROM r.p").fetchall() == (
+            clinic.sql("SELECT age, weight FROM people").fetchall()
+        )
+
+    def test_then_a_treatment_of_groups(self, clinic: Owner) -> None:
+        clinic.execute(
+            "CREATE RELEASE r.p FROM people ((age, weight) QUASI AS swap() THEN suppress())"
+        )
+        rows = clinic.sql("SELECT typeof(age), typeof(weight), age, weight FROM r.p").fetchall()
+        assert rows == [("DOUBLE", "INTEGER", None, None)] * 4
+
+    def test_a_treatment_of_one_column_cannot_follow(self, clinic: Owner) -> None:
+        with pytest.raises(TreatmentError, match="one column at a time, not a group of 2"):
+            clinic.execute(
+                "CREATE RELEASE r.p FROM people ((name, illness) QUASI AS swap() THEN mapping())"
+            )
+
+    def test_refresh_and_describe(self, clinic: Owner) -> None:
+        clinic.execute(
+            "CREATE RELEASE r.p FROM people ((age, weight) QUASI AS swap());REFRESH RELEASE r.p"
+        )
+        (age, _) = clinic.describe("r.p")
+        assert (age.treatment, age.undone_by, age.inverse) == ("swap", "swapping again", "exact")
+
+    def test_beside_other_columns_of_other_depth(self, clinic: Owner) -> None:
+        clinic.execute(
+            "CREATE RELEASE r.p FROM people (name NEUTRAL, (age, weight) QUASI AS swap(),"
+            " illness SENSITIVE AS keep() THEN shout(1) THEN mapping('W'))"
+        )
+        rows = clinic.sql("SELECT name, age, weight, illness IS NULL FROM r.p ORDER BY name")
+        assert rows.fetchall() == [
+            ("Ada", 61.5, 30, False),
+            ("Bo", 72, 40, False),
+            ("Cy", 80, None, False),
+            ("Di", None, 25, True),
+        ]
+
+
+@pytest.mark.parametrize("chain", ["", " THEN twice()"], ids=["one stage", "two stages"])
+def test_what_is_used_twice_is_computed_once(clinic: Owner, chain: str) -> None:
+    clinic.execute(f"CREATE RELEASE r.p FROM people (age QUASI AS twice(){chain}, name NEUTRAL)")
+    factor = 4 if chain else 2
+    ages = [age for (age,) in clinic.sql("SELECT age FROM r.p ORDER BY name").fetchall()]
+    assert ages == [30 * factor, 40 * factor, None, 25 * factor]
+    assert clinic.explain("r.p").count(" AS DOUBLE)") == factor // 2
+
+
+class TestMistakes:
+    """What a careless author is told."""
+
+    @pytest.mark.parametrize("honest", ["true", "false"])
+    def test_a_column_that_vanishes(self, clinic: Owner, honest: str) -> None:
+        with pytest.raises(InternalError, match="vanish changed the number of columns"):
+            clinic.execute(
+                f"CREATE RELEASE r.p FROM people ((name, illness) QUASI AS vanish(honest => {honest}))"
+            )
+        assert clinic.releases() == []
+
+    def test_a_function_that_is_not_listed(self, clinic: Owner) -> None:
+        with pytest.raises(InternalError, match="unlisted function"):
+            clinic.execute("CREATE RELEASE r.p FROM people (name NEUTRAL AS peek())")
+        assert clinic.releases() == []
+
+
+def test_capabilities_are_what_a_class_has() -> None:
+    everything = (Measures, Draws, Checks, Inverts, HasKernel)
+    assert [protocol for protocol in everything if isinstance(Shout(1), protocol)] == [
+        Measures,
+        Draws,
+        Checks,
+    ]
+    assert [protocol for protocol in everything if isinstance(Swap(()), protocol)] == [
+        Inverts,
+        HasKernel,
+    ]
+
+
+def view_text(owner: Owner) -> str:
+    ((text,),) = owner.sql("SELECT sql FROM duckdb_views() WHERE schema_name = 'r'").fetchall()
+    return str(text)
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: transform.keyword)
+class TestListed:
+    """The treatments of the package: one word, one class, one file, one test."""
+
+    def test_word_class_file_and_test_share_a_stem(self, transform: type[Transform]) -> None:
+        assert transform.keyword == snake_case(transform.__name__)
+        assert transform.__module__ == f"ppdm_sql.transforms.{transform.keyword}"
+        tests = Path(__file__).parent / "transforms"
+        assert (tests / f"test_{transform.keyword}.py").exists()
+
+    def test_says_what_it_does_in_one_line(self, transform: type[Transform]) -> None:
+        for text in (transform.summary, transform.undone_by):
+            assert text.strip() == text != ""
+            assert "\n" not in text
+            assert not text.endswith(".")
+            assert "|" not in text  # they stand in a table of the README
+
+    def test_is_a_frozen_value(self, transform: type[Transform]) -> None:
+        parameters = getattr(transform, "__dataclass_params__", None)
+        assert parameters is not None
+        assert parameters.frozen
+        assert hasattr(transform, "__slots__")
+        assert isinstance(transform.exactness, Exactness)
+
+    def test_what_inverts_says_how_exactly(self, transform: type[Transform]) -> None:
+        inverts = hasattr(transform, "invert")
+        assert inverts is hasattr(transform, "invert_condition")
+        assert inverts is (transform.exactness in (Exactness.EXACT, Exactness.NEAR))
+
+    def test_kernels_have_the_prefix(self, transform: type[Transform]) -> None:
+        for kernel in getattr(transform, "kernels", ()):
+            assert kernel.name.startswith("ppdm_")
+
+
+def test_words_are_listed_once() -> None:
+    words = [transform.keyword for transform in TRANSFORMS]
+    assert len(words) == len(set(words))
+    names = [kernel.name for t in TRANSFORMS for kernel in getattr(t, "kernels", ())]
+    assert len(names) == len(set(names))

@@ -1,0 +1,321 @@
+"""hybrid() through releases: one operation a column, given or drawn; which, nobody can read."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sqlglot import exp
+
+import ppdm_sql
+from ppdm_sql.compile.render import to_sql
+from ppdm_sql.errors import TreatmentError
+from ppdm_sql.model.syntax import TransformCall
+from ppdm_sql.model.transform import Drawn, Exactness, HasKernel, InputColumn, Inverts
+from ppdm_sql.model.types import ColumnType
+from ppdm_sql.names import Name
+from ppdm_sql.statements.script import parse_name
+from ppdm_sql.store.keys import RootKey
+from ppdm_sql.store.parameters import read_drawn
+from ppdm_sql.transforms.hybrid import Hybrid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ppdm_sql.session.owner import Owner
+
+PEOPLE = [(29, 48), (38, 72), (34, 51), (43, 65), (42, 60), (48, 53)]
+AGES = [31, 40, 36, 45, 44, 50]
+SALARIES = [44.64, 66.96, 47.43, 60.45, 55.8, 49.29]
+DRAWS = 3000
+SPREAD = 100.0
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Owner]:
+    """One owner for tests that make their own table `t` and release `r.t`."""
+    with ppdm_sql.connect(":memory:") as owner:
+        yield owner
+
+
+def fill(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
+    """Make `t` with the columns c0, c1, … and a number `id` for each row."""
+    columns = ", ".join(f"c{at} {type_}" for at, type_ in enumerate(types))
+    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, {columns})")
+    values = ", ".join(f"?::{type_}" for type_ in types)
+    for row in rows:
+        owner.connection.execute(f"INSERT INTO t SELECT count(*), {values} FROM t", [*row])
+
+
+def release(owner: Owner, count: int, operations: str = "", execution: str = "native") -> None:
+    columns = ", ".join(f"c{at}" for at in range(count))
+    owner.execute(
+        "CREATE OR REPLACE RELEASE r.t FROM t"
+        f" (id NEUTRAL, ({columns}) SENSITIVE AS hybrid({operations}))"
+        f" WITH (execution = '{execution}')"
+    )
+
+
+def released(owner: Owner) -> list[tuple[Any, ...]]:
+    return owner.sql("SELECT * EXCLUDE (id) FROM r.t ORDER BY id").fetchall()
+
+
+def stored(owner: Owner) -> tuple[Hybrid, Drawn]:
+    """Return the treatment of the release's second rule, and what it drew."""
+    releases = owner._releases
+    entry = releases.entry(parse_name("r.t"))
+    bound = releases.bind(entry)
+    step = bound.rules[1].steps[0]
+    assert isinstance(step.transform, Hybrid)
+    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
+    return step.transform, drawn[step.slot]
+
+
+def treatment(count: int) -> Hybrid:
+    columns = [
+        InputColumn(Name(f"c{at}"), ColumnType("DOUBLE"), f"table:c{at}") for at in range(count)
+    ]
+    return Hybrid.from_call(TransformCall("hybrid"), columns)
+
+
+def word(own: float, other: float, shift: float) -> str:
+    """Return which operation a column's coefficients are."""
+    if other:
+        assert shift == 0
+        assert math.hypot(own, other) == pytest.approx(1)
+        return "rotation"
+    if shift:
+        assert own == 1
+        return "translation"
+    assert own != 1
+    return "scaling"
+
+
+@pytest.mark.parametrize("execution", ["native", "udf"])
+@pytest.mark.parametrize("type_", ["INTEGER", "DOUBLE"])
+def test_the_people_of_the_document(shared: Owner, type_: str, execution: str) -> None:
+    fill(shared, PEOPLE, type_, type_)
+    release(shared, 2, "translation(2), scaling(0.93)", execution)
+    ages, salaries = (list(column) for column in zip(*released(shared), strict=True))
+    assert ages == AGES
+    assert salaries == pytest.approx(SALARIES, rel=1e-14)
+    assert [str(t) for t in shared.sql("FROM r.t").types] == ["INTEGER", "DOUBLE", "DOUBLE"]
+
+
+def test_a_rotated_pair_is_what_rotation_gives(shared: Owner) -> None:
+    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    release(shared, 2, "rotation(13.7), rotation(13.7)")
+    hybrid = released(shared)
+    shared.execute(
+        "CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, (c0, c1) SENSITIVE AS rotation(13.7))"
+    )
+    assert np.array(hybrid) == pytest.approx(np.array(released(shared)), rel=1e-14)
+
+
+def test_each_column_of_an_odd_number_has_its_operation(shared: Owner) -> None:
+    fill(shared, [(1, 2, 3), (10, 20, 30)], *["DOUBLE"] * 3)
+    release(shared, 3, "rotation(30), rotation(30), scaling(by => 2)")
+    (first, _) = released(shared)
+    assert first[0] == pytest.approx(math.cos(math.pi / 6) + 2 * math.sin(math.pi / 6))
+    assert first[1] == pytest.approx(2 * math.cos(math.pi / 6) - math.sin(math.pi / 6))
+    assert first[2] == 6
+
+
+def test_a_pair_may_share_a_drawn_angle(shared: Owner) -> None:
+    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    release(shared, 2, "rotation(), rotation()")
+    before, after = np.array(PEOPLE, dtype=float), np.array(released(shared))
+    assert np.hypot(*after.T) == pytest.approx(np.hypot(*before.T), rel=1e-12)
+    assert not np.allclose(before, after)
+
+
+def test_null_reaches_a_partner_only_by_rotation(shared: Owner) -> None:
+    fill(shared, [(1, None, 1, None), (None, 2, None, 2)], *["DOUBLE"] * 4)
+    release(shared, 4, "translation(2), scaling(3), rotation(30), rotation(30)")
+    assert released(shared) == [(3, None, None, None), (None, 6, None, None)]
+
+
+def test_what_cannot_be_computed_is_refused_at_creation_and_null_later(shared: Owner) -> None:
+    operations = "translation(2), scaling(3)"
+    fill(shared, [(1, 2), ("nan", 1), (1, "infinity"), (1e300, 1)], "DOUBLE", "DOUBLE")
+    with pytest.raises(TreatmentError) as caught:
+        release(shared, 2, operations)
+    assert caught.value.what == (
+        "hybrid: 3 rows of 'c0, c1' cannot be computed (NaN, infinite or out of range)"
+    )
+    shared.execute("CREATE TABLE wrong AS FROM t WHERE id > 0; DELETE FROM t WHERE id > 0")
+    release(shared, 2, operations)
+    shared.execute("INSERT INTO t FROM wrong; DROP TABLE wrong")
+    assert released(shared) == [(3, 6), (None, 3), (3, None), (None, 3)]
+
+
+def test_a_null_beside_it_does_not_hide_what_cannot_be_computed(shared: Owner) -> None:
+    fill(shared, [(1, 2), ("nan", None)], "DOUBLE", "DOUBLE")
+    with pytest.raises(TreatmentError, match="cannot be computed"):
+        release(shared, 2, "translation(2), scaling(3)")
+
+
+def test_an_empty_table_can_be_released(shared: Owner) -> None:
+    fill(shared, [], "DOUBLE", "DOUBLE")
+    release(shared, 2)
+    assert released(shared) == []
+
+
+def drawn_operations(count: int, at: int) -> tuple[Counter[str], list[tuple[str, float, float]]]:
+    """Draw many times; return how often each operation came, and each with own and shift."""
+    transform, keys = treatment(count), RootKey(b"\0" * 32)
+    statistics = {f"low_{i}": 0.0 for i in range(count)} | {
+        f"high_{i}": SPREAD for i in range(count)
+    }
+    words: Counter[str] = Counter()
+    details = []
+    for _ in range(DRAWS):
+        parameters = transform.draw(statistics, keys, None).parameters
+        own, other, shift = (float(parameters[f"{n}_{at}"]) for n in ("own", "other", "shift"))
+        found = word(own, other, shift)
+        words[found] += 1
+        details.append((found, own, shift))
+    return words, details
+
+
+def test_each_operation_has_the_same_chance_in_a_pair() -> None:
+    """Limits of 7.2 standard deviations: a chance of 10^-12 to fail."""
+    for at in (0, 1):
+        words, _ = drawn_operations(2, at)
+        assert set(words) == {"translation", "scaling", "rotation"}
+        for count in words.values():
+            assert abs(count / DRAWS - 1 / 3) < 7.2 * math.sqrt(2 / 9 / DRAWS)
+
+
+def test_the_last_of_an_odd_number_is_never_rotated() -> None:
+    words, _ = drawn_operations(3, 2)
+    assert set(words) == {"translation", "scaling"}
+
+
+def test_drawn_constants_are_far_from_doing_nothing() -> None:
+    _, details = drawn_operations(2, 0)
+    for found, own, shift in details:
+        match found:
+            case "translation":
+                assert 0.25 * SPREAD <= abs(shift) <= SPREAD
+            case "scaling":
+                assert 0.25 <= own <= 0.8 or 1.25 <= own <= 4
+            case _:
+                angle = math.degrees(math.acos(abs(own)))
+                assert 10 - 1e-9 <= angle <= 80 + 1e-9
+
+
+@pytest.mark.parametrize("value", [1e17, -3e20, 0.0, 5.0])
+def test_drawn_translations_move_a_constant_column(shared: Owner, value: float) -> None:
+    transform, keys = treatment(2), RootKey(b"\0" * 32)
+    columns = [exp.column(name, quoted=True) for name in ("x", "y")]
+    aggregates = transform.statistics(columns)
+    shown = ", ".join(f"{to_sql(tree)} AS {name}" for name, tree in aggregates.items())
+    source = f"(VALUES ({value!r}::DOUBLE, {value!r}::DOUBLE)) AS t (x, y)"
+    (found,) = shared.sql(f"SELECT {shown} FROM {source}").fetchall()
+    statistics = dict(zip(aggregates, found, strict=True))
+    for _ in range(100):
+        parameters = transform.draw(statistics, keys, None).parameters
+        shift = float(parameters["shift_0"])
+        assert not shift or value + shift != value
+
+
+def test_a_refresh_keeps_what_was_drawn_and_nobody_is_told(shared: Owner) -> None:
+    fill(shared, [(1, 2, 3), (4, 5, 60)], *["DOUBLE"] * 3)
+    release(shared, 3)
+    transform, drawn = stored(shared)
+    first = released(shared)
+    shared.execute("REFRESH RELEASE r.t")
+    assert stored(shared)[1].parameters == drawn.parameters
+    assert released(shared) == first
+    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((transform, drawn))]
+    told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
+    secrets = [repr(v) for v in drawn.parameters.values() if v not in (0, 1)]
+    assert not [text for text in told for secret in secrets if secret in text]
+
+
+def test_the_text_of_the_view_is_the_same_whatever_was_chosen(shared: Owner) -> None:
+    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    texts = set()
+    for operations in (
+        "translation(2), scaling(0.93)",
+        "scaling(3), scaling(0.5)",
+        "rotation(30), rotation(30)",
+        "",
+    ):
+        release(shared, 2, operations)
+        version = next(info.version for info in shared.releases() if info.release == "r.t")
+        texts.add(shared.explain("r.t").replace(f"_v{version}_", "_v_"))
+    assert len(texts) == 1
+
+
+OPERATIONS = "hybrid takes operations"
+
+
+@pytest.mark.parametrize(
+    ("types", "operations", "what"),
+    [
+        (["DOUBLE"], "", "hybrid treats two or more columns"),
+        (["DOUBLE", "VARCHAR"], "", "hybrid cannot treat 'c1' of type VARCHAR"),
+        (["DATE", "DATE"], "", "hybrid cannot treat 'c0' of type DATE"),
+        (["DOUBLE"] * 2, "translation(2)", "hybrid: 1 operations for 2 columns"),
+        (
+            ["DOUBLE"] * 2,
+            "scaling(2), scaling(2), scaling(2)",
+            "hybrid: 3 operations for 2 columns",
+        ),
+        (["DOUBLE"] * 2, "2, 3", OPERATIONS),
+        (["DOUBLE"] * 2, "a => scaling(2), b => scaling(3)", OPERATIONS),
+        (["DOUBLE"] * 2, "scaling(2), noise(3)", "hybrid: unknown operation 'noise'"),
+        (["DOUBLE"] * 2, "scaling(1), scaling(2)", "scaling: a scaling by 1 changes nothing"),
+        (
+            ["DOUBLE"] * 2,
+            "translation(0), scaling(2)",
+            "translation: a translation by 0 changes nothing",
+        ),
+        (
+            ["DOUBLE"] * 2,
+            "rotation(90), rotation(90)",
+            "rotation: a turn by a multiple of 90 degrees only swaps columns and signs",
+        ),
+        *(
+            (
+                ["DOUBLE"] * count,
+                operations,
+                "hybrid: both columns of a pair are rotated by the same angle, or none is",
+            )
+            for count, operations in (
+                (2, "rotation(30), scaling(2)"),
+                (2, "scaling(2), rotation(30)"),
+                (2, "rotation(30), rotation(31)"),
+                (2, "rotation(), rotation(31)"),
+                (3, "scaling(2), scaling(3), rotation(30)"),
+                (4, "scaling(2), rotation(30), rotation(30), scaling(2)"),
+            )
+        ),
+    ],
+)
+def test_what_it_refuses(shared: Owner, types: list[str], operations: str, what: str) -> None:
+    fill(shared, [], *types)
+    with pytest.raises(TreatmentError) as caught:
+        release(shared, len(types), operations)
+    assert caught.value.what == what
+
+
+def test_what_it_says_of_itself() -> None:
+    hybrid = treatment(2)
+    assert hybrid.exactness is Exactness.NEAR
+    assert "known rows" in hybrid.undone_by
+    assert isinstance(hybrid, Inverts)
+    assert not isinstance(hybrid, HasKernel), "its one formula is SQL"
+
+
+def test_a_text_is_not_translated() -> None:
+    hybrid = treatment(2)
+    drawn = hybrid.draw(
+        {"low_0": 0, "high_0": 1, "low_1": 0, "high_1": 1}, RootKey(b"\0" * 32), None
+    )
+    assert hybrid.invert_condition("=", "x", [exp.column("c0"), exp.column("c1")], drawn) is None
