@@ -211,7 +211,8 @@ class GradedGrouping:
         first, last = float(bands.names[0]), float(bands.names[-1])
         if self.outside == "clamp":
             # A clamped value shares the image of a limit: only what is clear is rewritten.
-            if len(bands.ranges()) > 1 or operator in ("=", "<>") or literal == last + END_OF_BAND:
+            near_end = last + END_OF_BAND <= literal < last + 1
+            if len(bands.ranges()) > 1 or operator in ("=", "<>") or near_end:
                 return None
             if literal <= first:
                 return _always(operator, column) if literal == first else _beyond(operator, column)

@@ -370,6 +370,8 @@ def assert_same_rows(
             assert grouping.outside == "clamp"
         else:
             rewritten[f"y {operator} '{literal!r}'::DOUBLE"] = to_sql(condition)
+    if not rewritten:
+        return
     # The inverse is good to about 1e-12: a row on the threshold itself may fall either way.
     counts = ", ".join(
         f"count(*) FILTER (coalesce({direct}, false) <> coalesce(({condition}), false)"

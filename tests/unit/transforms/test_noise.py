@@ -202,7 +202,7 @@ def test_multiplicative_noise(shared: Owner) -> None:
     assert abs(factors.mean() - 1) < SIGMAS * 0.1 / math.sqrt(COUNT)
     assert abs(factors.std() - 0.1) < SIGMAS * 0.1 / math.sqrt(2 * COUNT)
     added = noise_of(shared, "noise(normal(1, 0.1))", "hundred") - 100
-    assert factors == pytest.approx(added, rel=1e-9), "the same draw, used otherwise"
+    assert abs(np.corrcoef(factors, added)[0, 1]) < SIGMAS / math.sqrt(COUNT), "another draw"
 
 
 def test_zero_and_null_under_multiplicative_noise(shared: Owner) -> None:
