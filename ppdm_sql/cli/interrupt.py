@@ -8,6 +8,7 @@ thread that reads the pipe asks DuckDB to stop.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ppdm_sql.session.owner import Owner
 
 _END = b"\0"
+_AGAIN_S = 0.1
 
 
 @contextmanager
@@ -43,6 +45,14 @@ def interruptible(owner: Owner) -> Iterator[None]:
 
 
 def _watch(owner: Owner, reading: int) -> None:
-    while (number := os.read(reading, 1)) != _END:
-        if number == bytes([signal.SIGINT]):
+    is_stopping = False
+    while True:
+        # Again and again: between two statements there is nothing to stop yet.
+        ready, _, _ = select.select([reading], [], [], _AGAIN_S if is_stopping else None)
+        if ready:
+            number = os.read(reading, 1)
+            if number == _END:
+                return
+            is_stopping = is_stopping or number == bytes([signal.SIGINT])
+        if is_stopping:
             owner.interrupt()

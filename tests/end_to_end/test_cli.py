@@ -663,7 +663,7 @@ def test_stopping_with_the_keyboard(db: str) -> None:
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         process.stdin = None  # it is closed, and communicate() would flush it
-        _, err = process.communicate(timeout=5)
+        _, err = process.communicate(timeout=30)
     finally:
         process.kill()
         process.communicate()
