@@ -74,11 +74,6 @@ class ColumnType:
             return Kind.OTHER if "ZONE" in self.text or "_NS" in self.text else Kind.TIMESTAMP
         return _WORDS.get(word[0], Kind.OTHER)
 
-    @property
-    def is_numeric(self) -> bool:
-        """Whether the type is a number of any kind."""
-        return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
-
     def __str__(self) -> str:
         # The name of an ENUM lists its values, so it is never shown.
         return "ENUM" if "ENUM(" in self.text else self.text

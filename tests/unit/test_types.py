@@ -58,13 +58,6 @@ def test_kind_of_a_type_that_is_not_known() -> None:
         assert ColumnType(text).kind is Kind.OTHER
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_numbers_are_integers_decimals_and_floats(kind: Kind) -> None:
-    numbers = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
-    for name in KINDS[kind]:
-        assert ColumnType(name).is_numeric is (kind in numbers)
-
-
 def test_a_type_is_shown_by_its_name() -> None:
     assert str(ColumnType("DECIMAL(10,2)")) == "DECIMAL(10,2)"
     assert str(ColumnType("STRUCT(a INTEGER)[]")) == "STRUCT(a INTEGER)[]"
