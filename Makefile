@@ -10,7 +10,7 @@ demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
 
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-fail-under=95
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-fail-under=95
 
 check: lint test
 
@@ -22,7 +22,7 @@ lint: $(VENV)/.ready
 
 # The same suite with the compiled sqlglot, which another package may bring along.
 test-compiled: $(COMPILED)/.ready
-	$(COMPILED)/bin/python -m pytest
+	$(COMPILED)/bin/python -m pytest -n auto
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
