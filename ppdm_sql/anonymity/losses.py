@@ -1,0 +1,95 @@
+"""What generalization costs: `precision` (1 - Prec, Sweeney) and `ilm` (leaves covered, Iyengar).
+
+Both are means over treated rows and axes of a share between 0 (as it was) and 1 (`*`), in which
+a suppressed row counts 1 on every axis. So they add up axis by axis, which the search lives on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.anonymity.problem import Axis, BoolArray, FloatArray, Problem
+
+Loss: TypeAlias = Literal["precision", "ilm"]
+
+
+def level_shares(axis: Axis, level: int, loss: Loss) -> FloatArray:
+    """Return what one row of each value loses at a level of an axis."""
+    if loss == "precision":
+        return np.full(axis.values, level / axis.height)
+    if axis.leaves == 1:
+        return np.zeros(axis.values)
+    shares: FloatArray = (axis.covered[level] - 1) / (axis.leaves - 1)
+    return shares
+
+
+def precision(
+    problem: Problem, levels: Sequence[int], suppressed: BoolArray | None = None
+) -> float:
+    """Return 1 - Prec of a node."""
+    return LossTable(problem, "precision").of_node(levels, suppressed)
+
+
+def ilm(problem: Problem, levels: Sequence[int], suppressed: BoolArray | None = None) -> float:
+    """Return the mean share of leaves that a node's cells cover beyond their own."""
+    return LossTable(problem, "ilm").of_node(levels, suppressed)
+
+
+class LossTable:
+    """The loss of every axis and level, added up over all rows or over some of them.
+
+    Axes and levels lie one after another in flat arrays; `offsets[axis] + level` finds one.
+    """
+
+    def __init__(self, problem: Problem, loss: Loss) -> None:
+        self.axes = len(problem.axes)
+        self.rows = problem.treated
+        self.offsets = [0]
+        self._weights = problem.rows.astype(np.float64)
+        self._same = []
+        varied, columns = [], []
+        for axis, codes in zip(problem.axes, problem.codes, strict=True):
+            for level in range(axis.height + 1):
+                shares = level_shares(axis, level, loss)
+                is_same = not len(shares) or bool((shares == shares[0]).all())
+                self._same.append(float(shares[0]) if is_same and len(shares) else 0.0)
+                if not is_same:
+                    # Only levels that treat values differently need a look at the rows.
+                    varied.append(self.offsets[-1] + level)
+                    columns.append(shares[codes] * self._weights)
+            self.offsets.append(self.offsets[-1] + axis.height + 1)
+        self._varied = np.array(varied, dtype=np.int64)
+        self._columns = np.array(columns).reshape(len(columns), len(self._weights))
+        self._constant = np.array(self._same)
+        self.totals = self.sums(np.ones(len(self._weights), dtype=np.bool_))
+
+    def count(self, chosen: BoolArray) -> float:
+        """Return how many rows the chosen combinations stand for."""
+        return float(self._weights @ chosen)
+
+    def sums(self, chosen: BoolArray) -> FloatArray:
+        """Return the loss of the chosen combinations' rows, axis by axis and level by level."""
+        weights = chosen.astype(np.float64)
+        sums = self._constant * float(self._weights @ weights)
+        if len(self._varied):
+            sums[self._varied] = self._columns @ weights
+        return sums
+
+    def mean(self, total: float) -> float:
+        """Return a total over rows and axes as a mean; no rows lose nothing."""
+        return total / (self.rows * self.axes) if self.rows else 0.0
+
+    def of_node(self, levels: Sequence[int], suppressed: BoolArray | None) -> float:
+        """Return the loss of a node with some combinations suppressed."""
+        if suppressed is None:
+            suppressed = np.zeros(len(self._weights), dtype=np.bool_)
+        kept = self.totals - self.sums(suppressed)
+        at_levels = sum(
+            float(kept[self.offsets[axis] + level]) for axis, level in enumerate(levels)
+        )
+        return self.mean(at_levels + self.count(suppressed) * self.axes)

@@ -1,0 +1,80 @@
+"""What a class must reach: k-anonymity, l-diversity, t-closeness, (alpha, k)-anonymity.
+
+A figure within TOLERANCE of its bound counts as equal to it, so that rounding decides nothing:
+equality is enough for all targets but recursive diversity, which is defined with `<`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class K:
+    """At least k persons."""
+
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctL:
+    """At least l different values of a sensitive column."""
+
+    column: int
+    l: int  # noqa: E741 - the literature's name
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyL:
+    """Values of a sensitive column with an entropy of at least ln(l)."""
+
+    column: int
+    l: float  # noqa: E741 - the literature's name
+
+
+@dataclass(frozen=True, slots=True)
+class RecursiveL:
+    """The most frequent value less often than c times all from the l-th most frequent on."""
+
+    column: int
+    l: int  # noqa: E741 - the literature's name
+    c: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closeness:
+    """Values distributed within an earth mover's distance t of the whole source."""
+
+    column: int
+    t: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alpha:
+    """No value held by more than this share of the persons."""
+
+    column: int
+    share: float
+
+
+Target: TypeAlias = K | DistinctL | EntropyL | RecursiveL | Closeness | Alpha
+
+
+def is_kept_by_merging(target: Target) -> bool:
+    """Tell whether a class keeps the target whatever is merged into it."""
+    return isinstance(target, K | DistinctL)
+
+
+def split_targets(targets: Iterable[Target]) -> tuple[tuple[Target, ...], tuple[Target, ...]]:
+    """Return the targets that merging always keeps, and the others."""
+    targets = tuple(targets)
+    return (
+        tuple(target for target in targets if is_kept_by_merging(target)),
+        tuple(target for target in targets if not is_kept_by_merging(target)),
+    )
