@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ppdm_sql.model.types import VARCHAR
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ppdm_sql.errors import Span
+    from ppdm_sql.model.grouping import Grouping
+    from ppdm_sql.model.hierarchy import Hierarchy
     from ppdm_sql.model.syntax import QuerySource, Role, Source
     from ppdm_sql.model.transform import Drawn, InputColumn, Transform
     from ppdm_sql.model.types import ColumnType
@@ -39,11 +43,15 @@ class BoundRule:
     role: Role
     steps: tuple[Step, ...]
     is_released: bool
+    is_generalized: bool = False
+    """Whether GENERALIZE treats it: its one column leaves as text."""
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
     def output_types(self) -> tuple[ColumnType, ...]:
         """The types that leave."""
+        if self.is_generalized:
+            return (VARCHAR,)
         if self.steps:
             return self.steps[-1].transform.output_types()
         return tuple(column.type for column in self.columns)
@@ -60,6 +68,8 @@ class Release:
     """The key of a row, where a treatment is fixed for each row."""
     execution: str = "native"
     """`native` SQL expressions, or `udf`: the Python kernels."""
+    grouping: Grouping | None = None
+    """GENERALIZE, where the release has one."""
 
     @property
     def released_rules(self) -> tuple[BoundRule, ...]:
@@ -130,6 +140,14 @@ class SourceCatalog(Protocol):
 
     def relation_names(self) -> tuple[str, ...]:
         """Return the names of all tables and views a source could be."""
+        ...
+
+    def hierarchy(self, name: Name) -> Hierarchy | None:
+        """Return a stored hierarchy."""
+        ...
+
+    def hierarchy_names(self) -> tuple[str, ...]:
+        """Return the names of all stored hierarchies."""
         ...
 
 

@@ -116,14 +116,59 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class GeneralizedColumn:
+    """One column behind GENERALIZE: `zip USING zip_digits`."""
+
+    column: ColumnName
+    hierarchy: ColumnName | None = None
+    """The name behind USING."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A WHEN condition, letter by letter; its values are secret."""
+
+    text: str = field(repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetClause:
+    """One target behind UNTIL: `k = 2`, `recursive_l(diagnosis, 3) = 2`, `t(income) <= 0.2`."""
+
+    word: str
+    """Folded."""
+    comparison: str
+    value: int | float
+    column: ColumnName | None = None
+    number: int | float | None = None
+    """The second argument: c of recursive_l."""
+    hierarchy: ColumnName | None = None
+    """The name behind USING, for the distance of t."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Generalize:
+    """GENERALIZE columns [WHEN condition] UNTIL targets [SUPPRESS AT MOST n PERCENT]."""
+
+    columns: tuple[GeneralizedColumn, ...]
+    targets: tuple[TargetClause, ...]
+    when: Condition | None = None
+    percent: int | float = 0
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class CreateRelease:
-    """CREATE [OR REPLACE] RELEASE name FROM source ( rules ) [WITH ( options )]."""
+    """CREATE [OR REPLACE] RELEASE name FROM source ( rules ) [GENERALIZE …] [WITH ( options )]."""
 
     name: QualifiedName
     source: Source
     rules: tuple[ColumnRule, ...]
     options: tuple[Option, ...] = ()
     replace: bool = False
+    generalize: Generalize | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     name_span: Span | None = field(default=None, compare=False, repr=False)
 
@@ -171,6 +216,88 @@ class ExplainRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class DigitsBody:
+    """SUPPRESS DIGITS RIGHT."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangesBody:
+    """RANGES (w1, w2, …) [FROM origin]."""
+
+    widths: tuple[int | float, ...]
+    origin: int | float = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TreeBody:
+    """TREE (('value', 'group', 'larger group'), …)."""
+
+    rows: tuple[tuple[str, ...], ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DateBody:
+    """DATE (day, month, …)."""
+
+    units: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableBody:
+    """TABLE t: one row a value, its levels in the columns."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FileBody:
+    """FROM 'file.csv': one row a value, most specific first."""
+
+    path: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+HierarchyBody: TypeAlias = DigitsBody | RangesBody | TreeBody | DateBody | TableBody | FileBody
+
+
+@dataclass(frozen=True, slots=True)
+class CreateHierarchy:
+    """CREATE [OR REPLACE] HIERARCHY name AS body."""
+
+    name: Name
+    body: HierarchyBody
+    replace: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+    name_span: Span | None = field(default=None, compare=False, repr=False)
+    body_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DropHierarchy:
+    """DROP HIERARCHY [IF EXISTS] name."""
+
+    name: Name
+    if_exists: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowHierarchies:
+    """SHOW HIERARCHIES."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainHierarchies:
+    """EXPLAIN HIERARCHIES FOR RELEASE name."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PlainSql:
     """Anything that is not ours: handed to DuckDB letter by letter."""
 
@@ -181,4 +308,8 @@ class PlainSql:
 ReleaseStatement: TypeAlias = (
     CreateRelease | DropRelease | RefreshRelease | ShowReleases | DescribeRelease | ExplainRelease
 )
-Statement: TypeAlias = ReleaseStatement | PlainSql
+HierarchyStatement: TypeAlias = (
+    CreateHierarchy | DropHierarchy | ShowHierarchies | ExplainHierarchies
+)
+OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement
+Statement: TypeAlias = OwnStatement | PlainSql

@@ -53,7 +53,7 @@ def parse_value(cursor: Cursor, depth: int = 0) -> Value:
         return _CONSTANTS[cursor.advance().folded]
     if word.shape is Shape.WORD and cursor.peek(1).folded == "(":
         return parse_call(cursor, depth + 1)
-    return _number(cursor)
+    return parse_number(cursor)
 
 
 def _argument(cursor: Cursor, depth: int) -> Argument:
@@ -84,7 +84,8 @@ def _list(cursor: Cursor, depth: int) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _number(cursor: Cursor) -> int | float:
+def parse_number(cursor: Cursor) -> int | float:
+    """Take a number."""
     start = cursor.word
     sign = -1 if cursor.take("-") else 1
     if sign == 1:

@@ -13,7 +13,7 @@ from ppdm_sql.names import Name, QualifiedName, fold
 from ppdm_sql.statements.tokens import Shape, Word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _QUERY_STARTS = ("select", "with", "from", "values", "(")
@@ -109,6 +109,25 @@ class Cursor:
         if len(parts) > 3:
             self.fail("a name has at most three parts: catalog.schema.name", span=span)
         return QualifiedName(tuple(parts)), span
+
+    def text_until(self, is_end: Callable[[], bool], what: str) -> tuple[str, Span]:
+        """Take everything before a place outside all parentheses; `what` it is, for the error."""
+        first = self.word
+        depth: list[tuple[str, Word]] = []
+        while self.word.shape is not Shape.END and (depth or not is_end()):
+            word = self.advance()
+            if word.shape is not Shape.SYMBOL:
+                continue
+            if word.text in _CLOSING:
+                depth.append((_CLOSING[word.text], word))
+            elif word.text in _CLOSING.values() and (not depth or depth.pop()[0] != word.text):
+                self.fail(f"this '{word.text}' closes nothing", span=word.span)
+        if depth:
+            self.fail(f"this '{depth[-1][1].text}' is never closed", span=depth[-1][1].span)
+        if self.word is first:
+            self.fail(f"expected {what}, found {self.found()}")
+        span = self.span_from(first)
+        return span.source, span
 
     def query_in_parentheses(self) -> tuple[str, Span]:
         """Take `( SELECT … )` and return the text of the inside; DuckDB will read it."""

@@ -21,6 +21,7 @@ from ppdm_sql.model.syntax import (
 )
 from ppdm_sql.names import fold
 from ppdm_sql.statements.arguments import parse_call, parse_value
+from ppdm_sql.statements.generalize import AFTER_TARGETS, parse_generalize
 from ppdm_sql.statements.tokens import Shape
 
 if TYPE_CHECKING:
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 _ROLES = {fold(role.value): role for role in Role}
 _ROLE_NAMES = tuple(role.value for role in Role)
-_CLAUSES = ("WITH",)
+_CLAUSES = ("GENERALIZE", "WITH")
 
 
 def parse_create_release(cursor: Cursor) -> CreateRelease:
-    """CREATE [OR REPLACE] RELEASE name FROM source ( rules ) [WITH ( options )]."""
+    """CREATE [OR REPLACE] RELEASE name FROM source ( rules ) [GENERALIZE …] [WITH ( options )]."""
     start = cursor.expect("CREATE")
     replace = cursor.take("OR", "REPLACE")
     cursor.expect("RELEASE")
@@ -40,9 +41,11 @@ def parse_create_release(cursor: Cursor) -> CreateRelease:
     cursor.expect("FROM", "and the table to release")
     source = _source(cursor)
     rules = _rules(cursor)
+    generalize = parse_generalize(cursor) if cursor.at("GENERALIZE") else None
     options = _options(cursor) if cursor.take("WITH") else ()
-    cursor.expect_end(_CLAUSES)
-    return CreateRelease(name, source, rules, options, replace, cursor.span_from(start), name_span)
+    cursor.expect_end(AFTER_TARGETS if generalize else _CLAUSES)
+    span = cursor.span_from(start)
+    return CreateRelease(name, source, rules, options, replace, generalize, span, name_span)
 
 
 def parse_drop_release(cursor: Cursor) -> DropRelease:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from ppdm_sql.model.syntax import PlainSql, ReleaseStatement, Statement
+from ppdm_sql.model.syntax import OwnStatement, PlainSql, Statement
 from ppdm_sql.statements.commands import (
     parse_describe_release,
     parse_explain_release,
     parse_show_releases,
 )
 from ppdm_sql.statements.cursor import Cursor
+from ppdm_sql.statements.hierarchy import (
+    parse_create_hierarchy,
+    parse_drop_hierarchy,
+    parse_explain_hierarchies,
+    parse_show_hierarchies,
+)
 from ppdm_sql.statements.release import (
     parse_create_release,
     parse_drop_release,
@@ -24,7 +30,7 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.names import QualifiedName
 
-StatementParser: TypeAlias = "Callable[[Cursor], ReleaseStatement]"
+StatementParser: TypeAlias = "Callable[[Cursor], OwnStatement]"
 
 # A statement is ours by its first words. `DESCRIBE release` alone is a table of that name, and
 # `DESCRIBE release.people` one in a schema of that name.
@@ -36,6 +42,11 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DESCRIBE", "RELEASE"), parse_describe_release),
     (("EXPLAIN", "RELEASE"), parse_explain_release),
     (("SHOW", "RELEASES"), parse_show_releases),
+    (("CREATE", "HIERARCHY"), parse_create_hierarchy),
+    (("CREATE", "OR", "REPLACE", "HIERARCHY"), parse_create_hierarchy),
+    (("DROP", "HIERARCHY"), parse_drop_hierarchy),
+    (("SHOW", "HIERARCHIES"), parse_show_hierarchies),
+    (("EXPLAIN", "HIERARCHIES"), parse_explain_hierarchies),
 )
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)

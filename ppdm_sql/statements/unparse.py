@@ -8,19 +8,33 @@ from __future__ import annotations
 
 from ppdm_sql.model.syntax import (
     Argument,
+    ColumnName,
     ColumnRule,
+    CreateHierarchy,
     CreateRelease,
+    DateBody,
     DescribeRelease,
+    DigitsBody,
+    DropHierarchy,
     DropRelease,
+    ExplainHierarchies,
     ExplainRelease,
+    FileBody,
     FileSource,
+    Generalize,
+    HierarchyBody,
     PlainSql,
     QuerySource,
+    RangesBody,
     RefreshRelease,
+    ShowHierarchies,
     ShowReleases,
     Source,
     Statement,
+    TableBody,
+    TargetClause,
     TransformCall,
+    TreeBody,
     Value,
 )
 from ppdm_sql.names import Name, QualifiedName, quote
@@ -41,6 +55,15 @@ def unparse(statement: Statement) -> str:
             return f"DESCRIBE RELEASE {_qualified(name)}"
         case ExplainRelease(name, target):
             return f"EXPLAIN RELEASE {_qualified(name)} FOR {Name(target)}"
+        case CreateHierarchy(name, body, replace):
+            start = f"CREATE {'OR REPLACE ' if replace else ''}HIERARCHY {_name(name)} AS"
+            return f"{start} {_hierarchy_body(body)}"
+        case DropHierarchy(name, if_exists):
+            return f"DROP HIERARCHY {'IF EXISTS ' if if_exists else ''}{_name(name)}"
+        case ShowHierarchies():
+            return "SHOW HIERARCHIES"
+        case ExplainHierarchies(name):
+            return f"EXPLAIN HIERARCHIES FOR RELEASE {_qualified(name)}"
         case PlainSql(text):
             return text
 
@@ -51,6 +74,8 @@ def _create(statement: CreateRelease) -> str:
         f"CREATE {'OR REPLACE ' if statement.replace else ''}RELEASE {_qualified(statement.name)}\n"
         f"FROM {_source(statement.source)} (\n{rules}\n)"
     )
+    if statement.generalize is not None:
+        text += f"\n{_generalize(statement.generalize)}"
     if statement.options:
         options = ", ".join(
             f"{quote(option.name)} = {_value(option.value)}" for option in statement.options
@@ -64,6 +89,45 @@ def _rule(rule: ColumnRule) -> str:
     columns = f"({names})" if len(rule.columns) > 1 else names
     treatments = " THEN ".join(_call(call) for call in rule.treatments)
     return f"{columns} {rule.role}" + (f" AS {treatments}" if treatments else "")
+
+
+def _generalize(clause: Generalize) -> str:
+    columns = ", ".join(
+        _name(column.column.name) + _using(column.hierarchy) for column in clause.columns
+    )
+    # A line of its own: the condition may end in a comment.
+    when = f"\n    WHEN {clause.when.text}\n" if clause.when else "\n"
+    targets = ", ".join(_target(target) for target in clause.targets)
+    return f"GENERALIZE {columns}{when}    UNTIL {targets}\n    SUPPRESS AT MOST {clause.percent!r} PERCENT"
+
+
+def _target(target: TargetClause) -> str:
+    if target.column is None:
+        return f"{target.word} {target.comparison} {target.value!r}"
+    argument = "" if target.number is None else f", {target.number!r}"
+    inside = f"{_name(target.column.name)}{_using(target.hierarchy)}{argument}"
+    return f"{target.word}({inside}) {target.comparison} {target.value!r}"
+
+
+def _using(hierarchy: ColumnName | None) -> str:
+    return "" if hierarchy is None else f" USING {_name(hierarchy.name)}"
+
+
+def _hierarchy_body(body: HierarchyBody) -> str:
+    match body:
+        case DigitsBody():
+            return "SUPPRESS DIGITS RIGHT"
+        case RangesBody(widths, origin):
+            return f"RANGES ({', '.join(map(repr, widths))}) FROM {origin!r}"
+        case TreeBody(rows):
+            listed = ", ".join(f"({', '.join(map(_string, row))})" for row in rows)
+            return f"TREE ({listed})"
+        case DateBody(units):
+            return f"DATE ({', '.join(units)})"
+        case TableBody(name):
+            return f"TABLE {_qualified(name)}"
+        case FileBody(path):
+            return f"FROM {_string(path)}"
 
 
 def _source(source: Source) -> str:

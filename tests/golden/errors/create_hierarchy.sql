@@ -1,1 +1,0 @@
-CREATE HIERARCHY decades AS RANGES (10, 20, 40);
