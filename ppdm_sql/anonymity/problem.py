@@ -92,7 +92,7 @@ class Problem:
     sensitive: tuple[Sensitive, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.axes or self.codes.shape != (len(self.axes), len(self.rows)):
+        if self.codes.shape != (len(self.axes), len(self.rows)):
             raise InternalError("a problem needs one row of codes an axis")
         if self.fixed.shape != self.rows.shape:
             raise InternalError("a problem needs one fixed code a combination")
