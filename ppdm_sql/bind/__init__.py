@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ppdm_sql.bind.grouping import bind_grouping, generalized_names
 from ppdm_sql.bind.lineage import column_identity
 from ppdm_sql.bind.sources import resolve_source
 from ppdm_sql.errors import BindError, InternalError, Refused, suggest
@@ -12,7 +14,6 @@ from ppdm_sql.model.syntax import (
     ColumnRule,
     CreateRelease,
     FileSource,
-    Option,
     Role,
     Source,
     TableSource,
@@ -29,7 +30,13 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Transform
 
 _UNTREATED = "keep"
-_OPTIONS: dict[str, tuple[str, ...]] = {"execution": ("native", "udf")}
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "execution": ("native", "udf"),
+    "loss": ("precision", "ilm"),
+    "method": ("optimal", "mondrian"),
+    "suppressed": ("drop", "star"),
+}
+_OF_GENERALIZE = ("loss", "method", "suppressed")
 
 
 def bind_release(
@@ -38,13 +45,13 @@ def bind_release(
     """Resolve every name and check every treatment against its columns."""
     _check_name(statement)
     _check_roles(statement)
-    execution = _option(statement, "execution")
+    options = _options(statement)
     source = resolve_source(statement, catalog)
     columns = {column.name: column for column in catalog.columns(source)}
     words = {transform.keyword: transform for transform in transforms}
     _check_columns(statement, columns)
     rules = []
-    for index, rule in enumerate(statement.rules):
+    for index, rule in enumerate(_separated(statement)):
         bound = tuple(
             InputColumn(
                 columns[column.name].name,
@@ -55,9 +62,25 @@ def bind_release(
         )
         steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
         names = tuple(column.name for column in rule.columns)
-        rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
+        generalized = names[0] in generalized_names(statement)
+        rules.append(
+            BoundRule(bound, names, rule.role, steps, rule.is_released, generalized, rule.span)
+        )
     row_key = _row_key(tuple(rules), columns, catalog, source)
-    return Release(statement.name, source, tuple(rules), row_key, execution)
+    grouping = None
+    if statement.generalize is not None:
+        grouping = bind_grouping(statement.generalize, tuple(rules), columns, catalog, options)
+    return Release(statement.name, source, tuple(rules), row_key, options["execution"], grouping)
+
+
+def _separated(statement: CreateRelease) -> Iterator[ColumnRule]:
+    """Return the rules with generalized columns each in one of its own."""
+    generalized = generalized_names(statement)
+    for rule in statement.rules:
+        if len(rule.columns) > 1 and any(column.name in generalized for column in rule.columns):
+            yield from (replace(rule, columns=(column,)) for column in rule.columns)
+        else:
+            yield rule
 
 
 def _row_key(
@@ -195,20 +218,22 @@ def _called(source: Source) -> str:
             return "the SELECT"
 
 
-def _option(statement: CreateRelease, name: str) -> str:
-    """Return the value of an option, its default, or fail on any option that does not exist."""
-    chosen: Option | None = None
+def _options(statement: CreateRelease) -> dict[str, str]:
+    """Return every option, given or by default; fail on any that does not exist."""
+    chosen = {name: choices[0] for name, choices in _OPTIONS.items()}
     for option in statement.options:
         if option.name not in _OPTIONS:
             raise BindError(
                 f"unknown option '{option.name}'", option.span, suggest(option.name, _OPTIONS)
             )
-        if option.name == name:
-            chosen = option
-    choices = _OPTIONS[name]
-    if chosen is None:
-        return choices[0]
-    if chosen.value not in choices:
-        listed = ", ".join(f"'{choice}'" for choice in choices)
-        raise BindError(f"option '{name}' must be one of {listed}", chosen.span)
-    return str(chosen.value)
+        if option.name in _OF_GENERALIZE and statement.generalize is None:
+            raise BindError(
+                f"option '{option.name}' belongs to GENERALIZE, which this release does not have",
+                option.span,
+                "remove it, or write GENERALIZE … UNTIL …",
+            )
+        if option.value not in _OPTIONS[option.name]:
+            listed = ", ".join(f"'{choice}'" for choice in _OPTIONS[option.name])
+            raise BindError(f"option '{option.name}' must be one of {listed}", option.span)
+        chosen[option.name] = str(option.value)
+    return chosen

@@ -54,6 +54,8 @@ def print_result(result: Result, form: str = "table", most: int | None = None) -
     print_table(columns, rows[:most])
     if cut:
         click.echo(f"(the first {most} rows)")
+    if result.more is not None:
+        print_result(result.more, form, most)
 
 
 def print_infos(infos: Sequence[ColumnInfo], form: str) -> None:

@@ -131,11 +131,18 @@ class _Scope:
         return partial(_column, table=alias)
 
 
-def compile_release(release: Release, storage: Storage, target: Target) -> exp.Select:
-    """Return the SELECT of a whole release."""
-    if release.execution == "udf" and not target.calls_kernels:
-        raise Refused(f"{target.name} cannot run Python functions: drop execution = 'udf'")
-    return _select(release, storage, target, release.depth, is_final=True)
+def rows_with(
+    release: Release, storage: Storage, target: Target, carried: Mapping[str, exp.Expr]
+) -> exp.Select:
+    """Return the treated columns of every row, and beside them values of the source's own.
+
+    `carried` are trees over columns of the source; a placeholder in them is a parameter.
+    """
+    taken = {name for rule in release.released_rules for name in rule.names}
+    for name in carried:
+        if Name(name) in taken:
+            raise Refused(f"a column of a release may not be called '{name}'")
+    return _select(release, storage, target, release.depth, is_final=True, carried=carried)
 
 
 def statistics_query(
@@ -155,7 +162,7 @@ def statistics_query(
     if not aggregates:
         return None
     return exp.select(*(_named(tree, name) for name, tree in aggregates.items())).from_(
-        _stage_source(release, storage, target, stage)
+        _stage_source(release, storage, target, stage, {})
     )
 
 
@@ -182,7 +189,7 @@ def checks_query(
             aggregates |= {parameter_column(step.slot, k): v for k, v in wanted.items()}
     if not aggregates:
         return None
-    values = _from_stage(exp.select(*shown), release, under, target, stage)
+    values = _from_stage(exp.select(*shown), release, under, target, stage, {})
     return exp.select(*(_named(tree, name) for name, tree in aggregates.items())).from_(
         values.subquery(exp.to_identifier(_INPUT, quoted=True))
     )
@@ -205,7 +212,12 @@ def source_table(source: Source, alias: str = _INPUT) -> exp.Expr:
 
 
 def _select(
-    release: Release, storage: Storage, target: Target, stages: int, is_final: bool
+    release: Release,
+    storage: Storage,
+    target: Target,
+    stages: int,
+    is_final: bool,
+    carried: Mapping[str, exp.Expr],
 ) -> exp.Select:
     """Return the release after a number of stages."""
     last = stages - 1
@@ -218,17 +230,37 @@ def _select(
         shown += [_named(tree, name) for tree, name in zip(outputs, names, strict=True)]
     if not is_final and under.row_key is not None:
         shown.append(_named(under.row_key, _ROW))
-    return _from_stage(exp.select(*shown), release, under, target, last)
+    for name, tree in carried.items():
+        value = _of_source(tree, under) if last == 0 else _column(name, _INPUT)
+        shown.append(_named(value, name))
+    return _from_stage(exp.select(*shown), release, under, target, last, carried)
+
+
+def _of_source(tree: exp.Expr, under: _Stage) -> exp.Expr:
+    """Return a carried tree with its columns and parameters where the first stage has them."""
+
+    def placed(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Placeholder):
+            under.uses_parameters = True
+            return _column(node.name, _PARAMETERS)
+        return _column(node.name, _INPUT) if isinstance(node, exp.Column) else node
+
+    return tree.copy().transform(placed)
 
 
 def _from_stage(
-    select: exp.Select, release: Release, under: _Stage, target: Target, stage: int
+    select: exp.Select,
+    release: Release,
+    under: _Stage,
+    target: Target,
+    stage: int,
+    carried: Mapping[str, exp.Expr],
 ) -> exp.Select:
     """Put a SELECT on the stage before it and join what its expressions refer to."""
     for tree in select.expressions:
         check_tree(tree, target)
-    source = _stage_source(release, under.storage, target, stage)
-    select = select.from_(_with_lets(source, release, under, target, stage))
+    source = _stage_source(release, under.storage, target, stage, carried)
+    select = select.from_(_with_lets(source, release, under, target, stage, carried))
     if under.uses_parameters:
         parameters = table_of(under.storage.parameter_table(), _PARAMETERS)
         select = select.join(parameters, join_type="cross")
@@ -239,7 +271,12 @@ def _from_stage(
 
 
 def _with_lets(
-    source: exp.Expr, release: Release, under: _Stage, target: Target, stage: int
+    source: exp.Expr,
+    release: Release,
+    under: _Stage,
+    target: Target,
+    stage: int,
+    carried: Mapping[str, exp.Expr],
 ) -> exp.Expr:
     """Return a source with what the treatments want computed once beside its own columns."""
     if not under.lets:
@@ -249,11 +286,8 @@ def _with_lets(
         for rule in release.released_rules
         for column in _inputs(rule, stage)
     }
-    if stage == 0 and release.row_key is not None:
-        name = release.row_key.name.text
+    for name in _handed_on(release, stage, carried):
         columns[name] = _column(name, _INPUT)
-    elif release.row_key is not None:
-        columns[_ROW] = _column(_ROW, _INPUT)
     for name, value in under.lets.items():
         check_tree(value, target)
         if Name(name) in {Name(other) for other in columns}:
@@ -263,10 +297,25 @@ def _with_lets(
     return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
 
 
-def _stage_source(release: Release, storage: Storage, target: Target, stage: int) -> exp.Expr:
+def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) -> list[str]:
+    """Return the columns a stage needs beside those it treats: the row key, what is carried."""
+    if stage == 0:
+        key = [release.row_key.name.text] if release.row_key is not None else []
+        trees = (tree for value in carried.values() for tree in value.find_all(exp.Column))
+        return [*key, *(tree.name for tree in trees)]
+    return [*([_ROW] if release.row_key is not None else []), *carried]
+
+
+def _stage_source(
+    release: Release,
+    storage: Storage,
+    target: Target,
+    stage: int,
+    carried: Mapping[str, exp.Expr],
+) -> exp.Expr:
     if stage == 0:
         return source_table(release.source)
-    inner = _select(release, storage, target, stage, is_final=False)
+    inner = _select(release, storage, target, stage, is_final=False, carried=carried)
     return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
 
 

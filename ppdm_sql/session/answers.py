@@ -8,23 +8,29 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.compile.query import compile_release
+from ppdm_sql.compile.grouping import waiting_query
+from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import to_sql
-from ppdm_sql.compile.targets import TARGETS
+from ppdm_sql.compile.targets import DUCKDB, TARGETS
 from ppdm_sql.errors import BindError, PpdmError, suggest
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
 from ppdm_sql.session.creation import definition_of
+from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.store import catalog
+from ppdm_sql.store.figures import list_figures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from ppdm_sql.model.syntax import DescribeRelease, ExplainRelease
+    from ppdm_sql.errors import Span
+    from ppdm_sql.model.syntax import DescribeRelease, ExplainHierarchies, ExplainRelease
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.creation import Releases
+    from ppdm_sql.session.hierarchies import HierarchyInfo
     from ppdm_sql.store.catalog import ColumnEntry, Entry
+    from ppdm_sql.store.figures import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,8 @@ class ReleaseInfo:
     """How many columns leave."""
     rows: int
     """Rows of the source when this version was made."""
+    waiting: int | None
+    """Rows withheld because their quasi-identifiers are new; None if the source cannot be read."""
     created_at: datetime
 
 
@@ -64,9 +72,21 @@ _SHOW = pa.schema(
         "source": pa.string(),
         "columns": pa.int32(),
         "rows": pa.int64(),
+        "waiting": pa.int64(),
         "created_at": pa.timestamp("s"),
     }
 )
+_FIGURES = pa.schema({"figure": pa.string(), "value": pa.float64(), "note": pa.string()})
+_HIERARCHIES = pa.schema(
+    {
+        "hierarchy": pa.string(),
+        "kind": pa.string(),
+        "height": pa.int32(),
+        "listed_values": pa.int64(),
+        "created_at": pa.timestamp("s"),
+    }
+)
+_LEVELS = "linking with other data, where a class is small or its sensitive values are alike"
 _DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()))
 
 
@@ -108,6 +128,43 @@ def explain_release(releases: Releases, statement: ExplainRelease) -> str:
     return to_sql(select, target.dialect, pretty=True)
 
 
+def release_figures(
+    releases: Releases, name: QualifiedName, span: Span | None = None
+) -> list[Figure]:
+    """Return what GENERALIZE of a release reached and cost; empty without one."""
+    return list_figures(releases.engine, releases.entry(name, span).storage)
+
+
+def explain_hierarchies(releases: Releases, statement: ExplainHierarchies) -> pa.Table:
+    """Return every minimal node of a release's lattice, on the source as it is now."""
+    entry = releases.entry(statement.name, statement.span)
+    release = releases.bind(entry)
+    if release.grouping is None:
+        raise BindError(f"release '{entry.name}' has no GENERALIZE", statement.span)
+    nodes = Generalizing(releases.engine, release, entry.storage, releases.on_stage).minimal_nodes()
+    levels = {
+        str(column.name): pa.array([node.levels[i] for node in nodes], pa.int32())
+        for i, column in enumerate(release.grouping.columns)
+    }
+    return pa.table(
+        {
+            **levels,
+            "loss": pa.array([node.loss for node in nodes], pa.float64()),
+            "rows_suppressed": pa.array([node.suppressed_rows for node in nodes], pa.int64()),
+        }
+    )
+
+
+def figures_table(figures: Sequence[Figure]) -> pa.Table:
+    """Return figures as a table."""
+    return pa.Table.from_pylist([asdict(figure) for figure in figures], schema=_FIGURES)
+
+
+def hierarchies_table(infos: Sequence[HierarchyInfo]) -> pa.Table:
+    """Return SHOW HIERARCHIES as a table."""
+    return pa.Table.from_pylist([asdict(info) for info in infos], schema=_HIERARCHIES)
+
+
 def show_table(infos: Sequence[ReleaseInfo]) -> pa.Table:
     """Return SHOW RELEASES as a table."""
     return pa.Table.from_pylist([asdict(info) for info in infos], schema=_SHOW)
@@ -131,8 +188,21 @@ def _info(releases: Releases, entry: Entry) -> ReleaseInfo:
         _called(definition_of(entry).source),
         sum(1 for column in columns if column.treatments),
         entry.source_rows,
+        _waiting(releases, entry),
         entry.created_at.replace(microsecond=0),
     )
+
+
+def _waiting(releases: Releases, entry: Entry) -> int | None:
+    """Count the rows that GENERALIZE withholds until REFRESH."""
+    if definition_of(entry).generalize is None:
+        return 0
+    try:
+        query = waiting_query(releases.bind(entry), entry.storage, DUCKDB)
+        count: int = releases.engine.query(query).column(0)[0].as_py()
+    except PpdmError:
+        return None
+    return count
 
 
 def _called(source: Source) -> str:
@@ -149,6 +219,16 @@ def _called(source: Source) -> str:
 def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:
     if not column.treatments:
         return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None, None)
+    if column.treatments == (catalog.GENERALIZE,):
+        return ColumnInfo(
+            column.name,
+            column.role,
+            "generalize",
+            column.type,
+            _LEVELS,
+            "by its level",
+            column.note,
+        )
     words = {transform.keyword: transform for transform in transforms}
     known = [words[word] for word in column.treatments if word in words]
     return ColumnInfo(

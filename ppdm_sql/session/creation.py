@@ -13,20 +13,23 @@ from ppdm_sql.compile.query import (
     KEYS,
     ROWS,
     checks_query,
-    compile_release,
     parameter_column,
     statistics_query,
 )
+from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import BindError, EngineError, PpdmError, suggest
+from ppdm_sql.model.grouping import SLOT
 from ppdm_sql.model.syntax import CreateRelease
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
+from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.session.sources import Sources
 from ppdm_sql.statements.script import parse_script
 from ppdm_sql.statements.unparse import unparse
 from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store.figures import record_figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.engine import Engine
     from ppdm_sql.store.catalog import ColumnEntry, Entry
+    from ppdm_sql.store.figures import Figure
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
 
@@ -56,6 +60,8 @@ class Made:
     source_rows: int
     columns: int
     warnings: tuple[str, ...]
+    figures: tuple[Figure, ...] = ()
+    """What GENERALIZE reached and cost."""
 
 
 @dataclass(frozen=True)
@@ -162,10 +168,31 @@ class Releases:
             self.on_stage("checking")
             found |= self._one_row(checks_query(release, storage, DUCKDB, stage))
             warnings += _verify(release, stage, found)
+        generalizing = self._generalizing(release, storage, drawn)
+        done = generalizing.write_combinations() if generalizing else None
         self._create_view(release, compile_release(release, storage, DUCKDB))
         catalog.record_version(self.engine, storage, release, drawn, definition, source_rows)
+        figures: list[Figure] = []
+        if generalizing is not None and done is not None:
+            report = generalizing.report(done)
+            figures = report.figures
+            record_figures(self.engine, storage, figures)
+            warnings += report.warnings
         columns = sum(len(rule.columns) for rule in release.released_rules)
-        return Made(release.name, storage.version, source_rows, columns, tuple(warnings))
+        return Made(
+            release.name, storage.version, source_rows, columns, tuple(warnings), tuple(figures)
+        )
+
+    def _generalizing(
+        self, release: Release, storage: VersionStorage, drawn: dict[str, Drawn]
+    ) -> Generalizing | None:
+        """Return what carries GENERALIZE out, the values of WHEN written where views find them."""
+        if release.grouping is None:
+            return None
+        if release.grouping.when is not None:
+            drawn[SLOT] = Drawn(release.grouping.when.parameters)
+            parameters.write_parameters(self.engine, storage, drawn)
+        return Generalizing(self.engine, release, storage, self.on_stage)
 
     def _draw(
         self,

@@ -12,17 +12,22 @@ import pyarrow as pa
 
 from ppdm_sql.errors import PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
+    CreateHierarchy,
     CreateRelease,
     DescribeRelease,
+    DropHierarchy,
     DropRelease,
+    ExplainHierarchies,
     ExplainRelease,
     PlainSql,
     RefreshRelease,
+    ShowHierarchies,
     ShowReleases,
 )
 from ppdm_sql.session import answers
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
+from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
 from ppdm_sql.session.places import located
 from ppdm_sql.session.result import Result
 from ppdm_sql.statements.script import parse_name, parse_script
@@ -39,6 +44,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
+    from ppdm_sql.store.figures import Figure
 
 
 class Owner:
@@ -112,6 +118,10 @@ class Owner:
         """Return the columns of a release: role, treatment, what undoes it."""
         return answers.describe_release(self._releases, DescribeRelease(parse_name(release)))
 
+    def figures(self, release: str) -> list[Figure]:
+        """Return what GENERALIZE of a release reached and cost; empty without one."""
+        return answers.release_figures(self._releases, parse_name(release))
+
     def explain(self, release: str, target: str = "duckdb") -> str:
         """Return the SELECT of a release; secrets are in the store, not in it."""
         return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
@@ -156,10 +166,23 @@ class Owner:
                 return Result(answers.show_table(infos))
             case DescribeRelease():
                 columns = answers.describe_release(self._releases, statement)
-                return Result(answers.describe_table(columns))
+                figures = answers.release_figures(self._releases, statement.name, statement.span)
+                more = Result(answers.figures_table(figures)) if figures else None
+                return Result(answers.describe_table(columns), more=more)
             case ExplainRelease():
                 text = answers.explain_release(self._releases, statement)
                 return Result(answers.explain_table(text))
+            case CreateHierarchy():
+                create_hierarchy(self._engine, statement)
+                return Result(message=f"created hierarchy {statement.name}")
+            case DropHierarchy():
+                found = drop_hierarchy(self._engine, statement)
+                done = "dropped" if found else "there was no"
+                return Result(message=f"{done} hierarchy {statement.name}")
+            case ShowHierarchies():
+                return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
+            case ExplainHierarchies():
+                return Result(answers.explain_hierarchies(self._releases, statement))
             case PlainSql():
                 return self._plain(statement, parameters)
 
@@ -172,4 +195,21 @@ def _made(verb: str, made: Made) -> Result:
     for warning in made.warnings:
         warnings.warn(warning, PrivacyWarning, stacklevel=5)
     columns, rows = plural(made.columns, "column"), plural(made.source_rows, "row")
-    return Result(message=f"{verb} release {made.name}, version {made.version}: {columns}, {rows}")
+    message = f"{verb} release {made.name}, version {made.version}: {columns}, {rows}"
+    return Result(message=message + _summary(made.figures))
+
+
+def _summary(figures: Sequence[Figure]) -> str:
+    """Return what GENERALIZE did, in one line; all of it is in DESCRIBE RELEASE."""
+    if not figures:
+        return ""
+    found = {figure.figure: figure for figure in figures}
+    loss = next(figure for name, figure in found.items() if name.startswith("loss"))
+    count = {name: int(figure.value or 0) for name, figure in found.items()}
+    return (
+        f"\ngeneralized {plural(count['rows treated'], 'row')} into"
+        f" {plural(count['classes'], 'class', 'classes')}, the smallest of"
+        f" {count['smallest class']}; {plural(count['rows suppressed'], 'row')} suppressed;"
+        f" {loss.figure} {loss.value:.4f}, {loss.note}:"
+        f" {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"
+    )

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 class Result:
     """The rows of the last statement. As in DuckDB, the next statement ends an unread one."""
 
-    def __init__(self, rows: Any = None, message: str = "") -> None:
+    def __init__(self, rows: Any = None, message: str = "", more: Result | None = None) -> None:
         # A DuckDB connection with a result that waits, or a table that is already here.
         self._rows = TableRows(rows) if isinstance(rows, pa.Table) else rows
         self.message = message
         """What was done, in one line; empty for plain SQL."""
+        self.more = more
+        """A second table that belongs to the first: the figures of DESCRIBE RELEASE."""
 
     @property
     def columns(self) -> list[str]:

@@ -17,9 +17,10 @@ from ppdm_sql.model.types import ColumnType
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.session.places import place_in
 from ppdm_sql.statements.script import parse_table
-from ppdm_sql.store import catalog
+from ppdm_sql.store import catalog, hierarchies
 
 if TYPE_CHECKING:
+    from ppdm_sql.model.hierarchy import Hierarchy
     from ppdm_sql.model.syntax import QuerySource, Source
     from ppdm_sql.session.engine import Engine
 
@@ -114,6 +115,15 @@ class Sources:
             for row in self._relations
             if not row["temporary"] and Name(row["schema_name"]) != OWNER_SCHEMA
         )
+
+    def hierarchy(self, name: Name) -> Hierarchy | None:
+        """Return a stored hierarchy."""
+        entry = hierarchies.find_hierarchy(self._engine, name)
+        return hierarchies.read_hierarchy(self._engine, entry) if entry is not None else None
+
+    def hierarchy_names(self) -> tuple[str, ...]:
+        """Return the names of all stored hierarchies."""
+        return tuple(str(entry.name) for entry in hierarchies.list_hierarchies(self._engine))
 
     @cached_property
     def _relations(self) -> list[dict[str, Any]]:

@@ -38,5 +38,24 @@ CREATE TABLE "ppdm_store"."ppdm_owner"."columns" (
     note VARCHAR
 );
 
+-- One row a figure of a version with GENERALIZE: what it reached, what it cost.
+CREATE TABLE "ppdm_store"."ppdm_owner"."figures" (
+    release_id INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    figure VARCHAR NOT NULL,
+    value DOUBLE,
+    note VARCHAR NOT NULL
+);
+
+-- One row a hierarchy. Listed values are in a table h<id>_levels of their own.
+CREATE TABLE "ppdm_store"."ppdm_owner"."hierarchies" (
+    hierarchy_id INTEGER NOT NULL,
+    hierarchy_name VARCHAR NOT NULL,
+    definition VARCHAR NOT NULL,
+    created_at TIMESTAMP NOT NULL
+);
+CREATE SEQUENCE "ppdm_store"."ppdm_owner"."hierarchy_ids";
+
 -- Numbers are never used twice, so that names of tables are not either.
 CREATE SEQUENCE "ppdm_store"."ppdm_owner"."release_ids";

@@ -22,10 +22,14 @@ from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey, new_root_key
 from ppdm_sql.store.parameters import VersionStorage, owner_table
 
 if TYPE_CHECKING:
+    from ppdm_sql.model.grouping import Grouping
     from ppdm_sql.model.release import DrawnBySlot, Release, Runner
+    from ppdm_sql.names import Name
 
-FORMAT = 1
-_TABLES = frozenset({"store", "releases", "versions", "columns"})
+FORMAT = 2
+_TABLES = frozenset({"store", "releases", "versions", "columns", "figures", "hierarchies"})
+GENERALIZE = "generalize"
+"""The word in the list of columns for one that GENERALIZE treats."""
 _DAMAGED = "restore the database from a copy; without its store no release can be translated back"
 
 
@@ -87,24 +91,26 @@ def open_store(runner: Runner) -> RootKey:
             'INSERT INTO "ppdm_store"."ppdm_owner"."store" VALUES (?, ?, ?)',
             (FORMAT, new_root_key(), _now()),
         )
-    elif missing := _TABLES - names:
-        raise StoreError(
-            f"the owner's store is damaged: {', '.join(sorted(missing))} missing", hint=_DAMAGED
-        )
+    elif "store" in names:
+        _check_format(runner)  # before the tables: another format has others
+    if schemas.num_rows and (missing := _TABLES - names):
+        raise damaged(f"{', '.join(sorted(missing))} missing")
     return _read_root_key(runner)
 
 
-def _read_root_key(runner: Runner) -> RootKey:
-    rows = runner.query(
-        'SELECT format, root_key FROM "ppdm_store"."ppdm_owner"."store"'
-    ).to_pylist()
-    if len(rows) != 1 or len(rows[0]["root_key"] or b"") != ROOT_KEY_BYTES:
-        raise StoreError("the owner's store is damaged: its root key is not there", hint=_DAMAGED)
-    if rows[0]["format"] != FORMAT:
+def _check_format(runner: Runner) -> None:
+    rows = runner.query('SELECT format FROM "ppdm_store"."ppdm_owner"."store"').to_pylist()
+    if len(rows) == 1 and rows[0]["format"] != FORMAT:
         raise StoreError(
             f"the owner's store has format {rows[0]['format']}, this program reads {FORMAT}",
             hint="use the version of ppdm-sql that made it",
         )
+
+
+def _read_root_key(runner: Runner) -> RootKey:
+    rows = runner.query('SELECT root_key FROM "ppdm_store"."ppdm_owner"."store"').to_pylist()
+    if len(rows) != 1 or len(rows[0]["root_key"] or b"") != ROOT_KEY_BYTES:
+        raise damaged("its root key is not there")
     return RootKey(rows[0]["root_key"])
 
 
@@ -176,7 +182,7 @@ def forget(runner: Runner, entry: Entry) -> None:
     for row in rows:
         for name in row["tables"]:
             runner.run(exp.Drop(tables=[table_of(owner_table(name))], kind="TABLE", exists=True))
-    for listing in ("columns", "versions", "releases"):
+    for listing in ("columns", "figures", "versions", "releases"):
         mine = exp.column("release_id").eq(exp.Placeholder())
         runner.run(exp.delete(table_of(owner_table(listing)), where=mine), (entry.release_id,))
 
@@ -209,11 +215,15 @@ def _record_columns(
     position = 0
     for rule in release.rules:
         words = [step.transform.keyword for step in rule.steps]
+        if rule.is_generalized:
+            words = [GENERALIZE]
         notes = [
             step.transform.note(drawn[step.slot])
             for step in rule.steps
             if isinstance(step.transform, Notes)
         ]
+        if rule.is_generalized and release.grouping is not None:
+            notes = [_hierarchy_note(release.grouping, rule.names[0])]
         note = "; ".join(notes) or None
         for name, source, type_ in zip(rule.names, rule.columns, rule.output_types, strict=True):
             position += 1
@@ -231,6 +241,12 @@ def _record_columns(
                     note,
                 ),
             )
+
+
+def _hierarchy_note(grouping: Grouping, name: Name) -> str:
+    column = next(column for column in grouping.columns if column.name == name)
+    shape = column.hierarchy.shape.word
+    return shape if column.hierarchy.name is None else f"by {column.hierarchy.name}: {shape}"
 
 
 def _entry(row: dict[str, Any]) -> Entry:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
+    from ppdm_sql.model.hierarchy import Hierarchy
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.syntax import Source, TransformCall
     from ppdm_sql.model.transform import InputColumn, Scope, Transform
@@ -70,6 +71,12 @@ class Catalog:
 
     def relation_names(self) -> tuple[str, ...]:
         return tuple(table.split(".", 1)[1] for table in sorted(self.tables))
+
+    def hierarchy(self, name: Name) -> Hierarchy | None:
+        return None
+
+    def hierarchy_names(self) -> tuple[str, ...]:
+        return ()
 
 
 def bind(

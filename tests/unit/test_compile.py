@@ -14,11 +14,11 @@ import ppdm_sql
 from ppdm_sql.bind import bind_release
 from ppdm_sql.compile.query import (
     checks_query,
-    compile_release,
     parameter_column,
     source_table,
     statistics_query,
 )
+from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import check_tree, table_of, to_sql
 from ppdm_sql.compile.targets import DUCKDB, TARGETS, Target
 from ppdm_sql.errors import BindError, InternalError, Refused

@@ -20,6 +20,7 @@ from tests.conftest import PEOPLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ppdm_sql.model.hierarchy import Hierarchy
     from ppdm_sql.model.release import SourceColumn
     from ppdm_sql.model.syntax import QuerySource, Source
     from ppdm_sql.session.owner import Owner
@@ -290,6 +291,12 @@ class Nothing:
         return None
 
     def relation_names(self) -> tuple[str, ...]:
+        return ()
+
+    def hierarchy(self, name: Name) -> Hierarchy | None:
+        return None
+
+    def hierarchy_names(self) -> tuple[str, ...]:
         return ()
 
 

@@ -1,0 +1,166 @@
+"""GENERALIZE against the source: hierarchies found, targets checked, WHEN read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.bind.conditions import bind_when
+from ppdm_sql.errors import BindError, suggest
+from ppdm_sql.model.grouping import BoundTarget, GroupedColumn, Grouping
+from ppdm_sql.model.hierarchy import Hierarchy, OnlySuppress
+from ppdm_sql.model.syntax import Role
+from ppdm_sql.model.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.model.release import BoundRule, SourceCatalog, SourceColumn
+    from ppdm_sql.model.syntax import (
+        ColumnName,
+        CreateRelease,
+        Generalize,
+        GeneralizedColumn,
+        TargetClause,
+    )
+    from ppdm_sql.model.transform import InputColumn
+    from ppdm_sql.names import Name
+
+
+def generalized_names(statement: CreateRelease) -> frozenset[Name]:
+    """Return the columns behind GENERALIZE."""
+    if statement.generalize is None:
+        return frozenset()
+    return frozenset(column.column.name for column in statement.generalize.columns)
+
+
+def bind_grouping(
+    clause: Generalize,
+    rules: Sequence[BoundRule],
+    columns: Mapping[Name, SourceColumn],
+    catalog: SourceCatalog,
+    options: Mapping[str, str],
+) -> Grouping:
+    """Resolve the names of GENERALIZE and check that its parts fit each other."""
+    grouped = tuple(_grouped(column, clause, rules, catalog) for column in clause.columns)
+    targets = tuple(_target(target, rules, catalog) for target in clause.targets)
+    seen: set[tuple[str, Name | None]] = set()
+    for target in targets:
+        key = (target.clause.word, target.column.name if target.column else None)
+        if key in seen:
+            raise BindError(f"target '{target.clause.word}' is given twice", target.clause.span)
+        seen.add(key)
+    person = next((rule.columns[0] for rule in rules if rule.role is Role.KEY), None)
+    when = bind_when(clause.when, columns) if clause.when is not None else None
+    return Grouping(
+        grouped,
+        targets,
+        when,
+        person,
+        float(clause.percent) / 100,
+        options["loss"],
+        options["method"],
+        options["suppressed"] == "star",
+        clause.span,
+    )
+
+
+def _grouped(
+    column: GeneralizedColumn,
+    clause: Generalize,
+    rules: Sequence[BoundRule],
+    catalog: SourceCatalog,
+) -> GroupedColumn:
+    name, span = column.column.name, column.column.span
+    if sum(other.column.name == name for other in clause.columns) > 1:
+        raise BindError(f"column '{name}' is generalized twice", span)
+    rule = _rule_of(column.column, rules, "a column to generalize is listed as QUASI")
+    if rule.role is not Role.QUASI:
+        raise BindError(
+            f"'{name}' is {rule.role}: only QUASI columns are generalized",
+            span,
+            "give it the role QUASI, or take it out of GENERALIZE",
+        )
+    if [step.transform.keyword for step in rule.steps] != ["keep"]:
+        raise BindError(
+            f"'{name}' has a treatment: a column is treated or generalized, not both",
+            span,
+            "remove the treatment, or take the column out of GENERALIZE",
+        )
+    hierarchy = _hierarchy(column.hierarchy, catalog)
+    _check_kind(hierarchy, rule.columns[0], column.hierarchy or column.column)
+    return GroupedColumn(rule.columns[0], rule.names[0], hierarchy, span)
+
+
+def _rule_of(column: ColumnName, rules: Sequence[BoundRule], hint: str) -> BoundRule:
+    for rule in rules:
+        if column.name in rule.names:
+            return rule
+    known = [str(name) for rule in rules for name in rule.names]
+    raise BindError(
+        f"'{column.name}' is not in the list of columns",
+        column.span,
+        f"{hint}; {suggest(column.name.text, known, 'columns')}",
+    )
+
+
+def _hierarchy(name: ColumnName | None, catalog: SourceCatalog) -> Hierarchy:
+    if name is None:
+        return Hierarchy(None, OnlySuppress())
+    found = catalog.hierarchy(name.name)
+    if found is None:
+        known = catalog.hierarchy_names()
+        hint = suggest(name.name.text, known, "hierarchies") if known else "CREATE HIERARCHY first"
+        raise BindError(f"there is no hierarchy '{name.name}'", name.span, hint)
+    return found
+
+
+def _check_kind(hierarchy: Hierarchy, column: InputColumn, place: ColumnName) -> None:
+    if column.type.kind not in hierarchy.shape.kinds:
+        kinds = ", ".join(sorted(hierarchy.shape.kinds))
+        raise BindError(
+            f"{hierarchy.shape.word} cannot generalize '{column.name}', of type {column.type}",
+            place.span,
+            f"it takes {kinds}; cast the column in a (SELECT …) source",
+        )
+
+
+def _target(
+    clause: TargetClause, rules: Sequence[BoundRule], catalog: SourceCatalog
+) -> BoundTarget:
+    _check_numbers(clause)
+    if clause.column is None:
+        return BoundTarget(clause)
+    rule = _rule_of(clause.column, rules, "a target names a SENSITIVE column of the release")
+    if rule.role is not Role.SENSITIVE:
+        raise BindError(
+            f"'{clause.column.name}' is {rule.role}: {clause.word} is about a SENSITIVE column",
+            clause.column.span,
+            "give the column the role SENSITIVE",
+        )
+    column = rule.columns[rule.names.index(clause.column.name)]
+    if column.type.kind is Kind.OTHER:
+        raise BindError(
+            f"values of '{column.name}', of type {column.type}, cannot be compared as targets need",
+            clause.column.span,
+            "cast it in a (SELECT …) source",
+        )
+    hierarchy = None
+    if clause.hierarchy is not None:
+        hierarchy = _hierarchy(clause.hierarchy, catalog)
+        _check_kind(hierarchy, column, clause.hierarchy)
+    return BoundTarget(clause, column, hierarchy)
+
+
+def _check_numbers(clause: TargetClause) -> None:
+    value = clause.value
+    match clause.word:
+        case "k" | "l" | "recursive_l" if not isinstance(value, int) or value < 2:
+            raise BindError(f"{clause.word} is a whole number from 2 on", clause.span)
+        case "entropy_l" if value <= 1:
+            raise BindError("entropy_l is a number above 1", clause.span)
+        case "t" if not 0 <= value <= 1:
+            raise BindError("t lies between 0 and 1", clause.span)
+        case "alpha" if not 0 < value <= 1:
+            raise BindError("alpha lies above 0 and at most at 1", clause.span)
+    if clause.number is not None and clause.number <= 0:
+        raise BindError("c of recursive_l is a number above 0", clause.span)

@@ -1,0 +1,340 @@
+"""GENERALIZE as SQL: the view over the table of combinations, and what is asked of the data.
+
+A combination is one set of values of all QUASI columns: the generalized ones as the source has
+them, the others as they are released. The owner's table says what each combination is released
+as. One that is not in it arrived later and is withheld until the release is refreshed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.compile.query import rows_with, source_table
+from ppdm_sql.compile.render import check_tree, table_of
+from ppdm_sql.errors import InternalError
+from ppdm_sql.model.grouping import COMBINATIONS, SLOT
+from ppdm_sql.model.syntax import Role
+from ppdm_sql.model.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ppdm_sql.compile.query import Storage
+    from ppdm_sql.compile.targets import Target
+    from ppdm_sql.model.grouping import Grouping
+    from ppdm_sql.model.release import Release
+    from ppdm_sql.model.transform import InputColumn
+    from ppdm_sql.model.types import ColumnType
+    from ppdm_sql.names import Name
+
+_ROWS, _TABLE, _CELLS = "s", "c", "cells"
+_HIGH, _PERSON, _ORIGINAL = "ppdm_high", "ppdm_person", "ppdm_original"
+ID, IS_SUPPRESSED, COUNT, PERSON = "id", "is_suppressed", "n", "person"
+
+
+def key_column(index: int) -> str:
+    """Return the name of a generalized column's original value in the table of combinations."""
+    return f"k{index}"
+
+
+def fixed_column(index: int) -> str:
+    """Return the name of another QUASI column's released value there."""
+    return f"f{index}"
+
+
+def label_column(index: int) -> str:
+    """Return the name of a generalized column's released text there."""
+    return f"r{index}"
+
+
+def text_column(index: int) -> str:
+    """Return the name of a generalized column's text in a query of cells."""
+    return f"x{index}"
+
+
+def sensitive_column(index: int) -> str:
+    """Return the name of a sensitive column's original value in a query of cells."""
+    return f"s{index}"
+
+
+def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
+    """Return the QUASI columns that are not generalized, with the types that leave."""
+    return tuple(
+        column
+        for rule in release.released_rules
+        if rule.role is Role.QUASI and not rule.is_generalized
+        for column in zip(rule.names, rule.output_types, strict=True)
+    )
+
+
+def grouped_select(
+    release: Release,
+    storage: Storage,
+    target: Target,
+    carried: Mapping[str, exp.Expr] | None = None,
+) -> exp.Select:
+    """Return the SELECT of a release with GENERALIZE; carried columns come last."""
+    grouping = _grouping(release)
+    carried = carried or {}
+    rows = rows_with(release, storage, target, _with_high(grouping, carried))
+    is_suppressed = _column(IS_SUPPRESSED, _TABLE)
+    labels = {column.name: index for index, column in enumerate(grouping.columns)}
+    fixed = {name for name, _ in fixed_quasi(release)}
+    shown: list[exp.Expr] = []
+    for rule in release.released_rules:
+        for name in rule.names:
+            value: exp.Expr = _column(name.text, _ROWS)
+            if name in labels:
+                label = _column(label_column(labels[name]), _TABLE)
+                value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
+            elif name in fixed and grouping.keeps_suppressed:
+                hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
+                value = _if_high(grouping, hidden, value)
+            shown.append(_named(value, name.text))
+    shown += [_named(_column(name, _ROWS), name) for name in carried]
+    join = _join(release, storage, "LEFT" if grouping.when else "")
+    # NULL where the combination is not in the table: neither shown nor, as a star, kept.
+    found: exp.Expr = exp.Not(this=is_suppressed)
+    if grouping.keeps_suppressed:
+        found = exp.Not(this=exp.Is(this=is_suppressed, expression=exp.null()))
+    if grouping.when is not None:
+        found = exp.or_(exp.Not(this=_column(_HIGH, _ROWS)), found)
+    for tree in (*shown, join, found):
+        check_tree(tree, target)
+    return _over(rows, _ROWS, shown, join).where(found)
+
+
+def cells_query(
+    release: Release, storage: Storage, target: Target, by_person: bool, only_high: bool = True
+) -> exp.Select:
+    """Return the treated rows as distinct combinations with their sensitive values, counted."""
+    grouping = _grouping(release)
+    carried = _with_high(grouping, _originals(grouping, by_person))
+    rows = rows_with(release, storage, target, carried)
+    parts: dict[str, exp.Expr] = {
+        key_column(index): _column(column.name.text, _ROWS)
+        for index, column in enumerate(grouping.columns)
+    }
+    for index, (name, _) in enumerate(fixed_quasi(release)):
+        parts[fixed_column(index)] = _column(name.text, _ROWS)
+    parts |= _values(grouping, by_person)
+    shown = [_named(tree, name) for name, tree in parts.items()]
+    cells = exp.select(*shown, _named(exp.Count(this=exp.Star()), COUNT))
+    cells = cells.from_(_subquery(rows, _ROWS)).group_by(*(tree.copy() for tree in parts.values()))
+    if only_high and grouping.when is not None:
+        cells = cells.where(_column(_HIGH, _ROWS))
+    # Texts of the few distinct values, not of every row.
+    texts = [
+        _named(exp.cast(_column(key_column(index), _CELLS), "VARCHAR"), text_column(index))
+        for index in range(len(grouping.columns))
+    ]
+    return exp.select(exp.Star(), *texts).from_(_subquery(cells, _CELLS))
+
+
+def released_cells_query(
+    release: Release, storage: Storage, target: Target, by_person: bool
+) -> exp.Select:
+    """Return the treated rows that leave, by the row of the table whose texts they show.
+
+    The row stands for its texts: grouping by one number costs half of grouping by all of them.
+    """
+    grouping = _grouping(release)
+    carried = _with_high(grouping, _originals(grouping, by_person))
+    rows = rows_with(release, storage, target, carried)
+    columns = {ID: _column(ID, _TABLE), **_values(grouping, by_person)}
+    shown = [_named(tree, name) for name, tree in columns.items()]
+    shown.append(_named(exp.Count(this=exp.Star()), COUNT))
+    cells = _over(rows, _ROWS, shown, _join(release, storage, ""))
+    cells = cells.where(exp.Not(this=_column(IS_SUPPRESSED, _TABLE)))
+    if grouping.when is not None:
+        cells = cells.where(_column(_HIGH, _ROWS))
+    return cells.group_by(*(tree.copy() for tree in columns.values()))
+
+
+def labels_query(release: Release, storage: Storage) -> exp.Select:
+    """Return what the rows of the table of combinations show, in the order of their numbers."""
+    names = [label_column(index) for index in range(len(_grouping(release).columns))]
+    names += [fixed_column(index) for index in range(len(fixed_quasi(release)))]
+    table = table_of(storage.lookup_table(SLOT, COMBINATIONS), _TABLE)
+    shown = [_column(name, _TABLE) for name in names]
+    return exp.select(*shown).from_(table).order_by(_column(ID, _TABLE))
+
+
+def unique_untouched_query(release: Release, storage: Storage, target: Target) -> exp.Select:
+    """Return how many rows outside the high class are alone with what they show."""
+    grouping = _grouping(release)
+    rows = grouped_select(release, storage, target, _with_high(grouping, {}))
+    quasi = [column.name for column in grouping.columns]
+    quasi += [name for name, _ in fixed_quasi(release)]
+    high = _named(exp.func("BOOL_OR", _column(_HIGH, _ROWS)), _HIGH)
+    count = _named(exp.Count(this=exp.Star()), COUNT)
+    classes = exp.select(high, count).from_(_subquery(rows, _ROWS))
+    classes = classes.group_by(*(_column(name.text, _ROWS) for name in quasi))
+    alone = exp.and_(
+        exp.EQ(this=_column(COUNT, _CELLS), expression=exp.Literal.number(1)),
+        exp.Not(this=_column(_HIGH, _CELLS)),
+    )
+    return (
+        exp.select(_named(exp.Count(this=exp.Star()), COUNT))
+        .from_(_subquery(classes, _CELLS))
+        .where(alone)
+    )
+
+
+def waiting_query(release: Release, storage: Storage, target: Target) -> exp.Select:
+    """Return how many rows are withheld because their combination arrived later."""
+    grouping = _grouping(release)
+    rows = rows_with(release, storage, target, _with_high(grouping, {}))
+    missing: exp.Expr = exp.Is(this=_column(IS_SUPPRESSED, _TABLE), expression=exp.null())
+    if grouping.when is not None:
+        missing = exp.and_(_column(_HIGH, _ROWS), missing)
+    count = _named(exp.Count(this=exp.Star()), COUNT)
+    return _over(rows, _ROWS, [count], _join(release, storage, "LEFT")).where(missing)
+
+
+def persons_query(release: Release, storage: Storage, target: Target) -> exp.Select:
+    """Return rows, treated rows, and how many persons the treated rows are about."""
+    grouping = _grouping(release)
+    rows = rows_with(
+        release, storage, target, _with_high(grouping, _originals(grouping, by_person=True))
+    )
+    counts: dict[str, exp.Expr] = {"rows": exp.Count(this=exp.Star())}
+    high = None if grouping.when is None else _column(_HIGH, _ROWS)
+    counts["treated"] = exp.Count(this=exp.Star()) if high is None else exp.CountIf(this=high)
+    if grouping.person is not None:
+        person: exp.Expr = _column(_PERSON, _ROWS)
+        if high is not None:
+            person = exp.case().when(high.copy(), person)
+        counts["persons"] = exp.Count(this=exp.Distinct(expressions=[person]))
+    shown = [_named(tree, name) for name, tree in counts.items()]
+    return exp.select(*shown).from_(_subquery(rows, _ROWS))
+
+
+def reference_query(release: Release, column: InputColumn, by_person: bool) -> exp.Select:
+    """Return how often each value of a sensitive column stands in the whole source, in order."""
+    value = _column(column.name.text, _ROWS)
+    counted: exp.Expr = exp.Count(this=exp.Star())
+    person = _grouping(release).person
+    if by_person and person is not None:
+        counted = exp.Count(this=exp.Distinct(expressions=[_column(person.name.text, _ROWS)]))
+    return (
+        exp.select(
+            _named(value, sensitive_column(0)),
+            _named(exp.cast(value.copy(), "VARCHAR"), text_column(0)),
+            _named(counted, COUNT),
+        )
+        .from_(source_table(release.source, _ROWS))
+        .group_by(value.copy())
+        .order_by(exp.Ordered(this=value.copy(), nulls_first=True))
+    )
+
+
+def condition_query(release: Release, storage: Storage) -> exp.Select:
+    """Return how many rows our reading of WHEN and the owner's own text decide differently."""
+    when = _grouping(release).when
+    if when is None:
+        raise InternalError("there is no condition to compare")
+    ours = when.tree.copy().transform(_placed)
+    theirs = exp.Paren(this=exp.Var(this=f"{when.text}\n"))
+    differs = exp.NullSafeNEQ(this=exp.Paren(this=ours), expression=theirs)
+    return (
+        exp.select(_named(exp.CountIf(this=differs), COUNT))
+        .from_(source_table(release.source, _ROWS))
+        .join(table_of(storage.parameter_table(), "p"), join_type="cross")
+    )
+
+
+def _placed(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Placeholder):
+        return _column(node.name, "p")
+    return _column(node.name, _ROWS) if isinstance(node, exp.Column) else node
+
+
+def _grouping(release: Release) -> Grouping:
+    if release.grouping is None:
+        raise InternalError("this release has no GENERALIZE")
+    return release.grouping
+
+
+def _with_high(grouping: Grouping, carried: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+    """Add whether a row is in the high class; where that cannot be told, it is."""
+    if grouping.when is None:
+        return dict(carried)
+    is_low = exp.Not(this=exp.Paren(this=grouping.when.tree.copy()))
+    return {**carried, _HIGH: exp.case().when(is_low, exp.false()).else_(exp.true())}
+
+
+def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
+    carried: dict[str, exp.Expr] = {
+        f"{_ORIGINAL}{index}": exp.column(exp.to_identifier(column.name.text, quoted=True))
+        for index, column in enumerate(grouping.sensitive)
+    }
+    if by_person and grouping.person is not None:
+        name = exp.to_identifier(grouping.person.name.text, quoted=True)
+        carried[_PERSON] = exp.column(name)
+    return carried
+
+
+def _values(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
+    columns: dict[str, exp.Expr] = {
+        sensitive_column(index): _column(f"{_ORIGINAL}{index}", _ROWS)
+        for index in range(len(grouping.sensitive))
+    }
+    if by_person and grouping.person is not None:
+        columns[PERSON] = _column(_PERSON, _ROWS)
+    return columns
+
+
+def _if_high(grouping: Grouping, high: exp.Expr, low: exp.Expr) -> exp.Expr:
+    if grouping.when is None:
+        return high
+    return exp.case().when(_column(_HIGH, _ROWS), high).else_(low)
+
+
+def _join(release: Release, storage: Storage, side: str) -> exp.Join:
+    keys = [
+        (column.name, column.column.type, key_column(index))
+        for index, column in enumerate(_grouping(release).columns)
+    ]
+    keys += [
+        (name, type_, fixed_column(index))
+        for index, (name, type_) in enumerate(fixed_quasi(release))
+    ]
+    on = [
+        exp.NullSafeEQ(
+            this=_exact(_column(name.text, _ROWS), type_),
+            expression=_exact(_column(key, _TABLE), type_),
+        )
+        for name, type_, key in keys
+    ]
+    table = table_of(storage.lookup_table(SLOT, COMBINATIONS), _TABLE)
+    return exp.Join(this=table, on=exp.and_(*on), side=side)
+
+
+def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Compare texts letter by letter, whatever collation the owner has set."""
+    if type_.kind not in (Kind.TEXT, Kind.ENUM):
+        return value
+    return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+
+
+def _over(rows: exp.Select, alias: str, shown: list[exp.Expr], join: exp.Join) -> exp.Select:
+    select = exp.select(*shown).from_(_subquery(rows, alias))
+    select.append("joins", join)
+    return select
+
+
+def _subquery(select: exp.Select, alias: str) -> exp.Subquery:
+    return select.subquery(exp.to_identifier(alias, quoted=True))
+
+
+def _column(name: str, table: str) -> exp.Column:
+    return exp.column(
+        exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True)
+    )
+
+
+def _named(tree: exp.Expr, name: str) -> exp.Expr:
+    return exp.alias_(tree, exp.to_identifier(name, quoted=True))

@@ -1,0 +1,313 @@
+"""GENERALIZE on the data: count, search, write the table of combinations, verify what leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ppdm_sql import anonymity
+from ppdm_sql.anonymity.cells import Coded, Scale, code_cells
+from ppdm_sql.compile import grouping as sql
+from ppdm_sql.compile.targets import DUCKDB
+from ppdm_sql.errors import BindError, InternalError, Refused, plural
+from ppdm_sql.model.grouping import COMBINATIONS, SLOT
+from ppdm_sql.model.hierarchy import SUPPRESSED
+from ppdm_sql.session.figures import figures_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ppdm_sql.anonymity import Problem, Target
+    from ppdm_sql.model.grouping import BoundTarget, Grouping
+    from ppdm_sql.model.release import Release
+    from ppdm_sql.session.engine import Engine
+    from ppdm_sql.store.figures import Figure
+    from ppdm_sql.store.parameters import VersionStorage
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """Whom a release is about."""
+
+    rows: int
+    treated: int
+    persons: int
+    """Persons of the treated rows; the rows themselves without a KEY."""
+    by_person: bool
+    """Whether a KEY stands in several rows, so that rows are not persons."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generalized:
+    """What the search chose for the treated rows."""
+
+    population: Population
+    coded: Coded
+    outcome: anonymity.Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a finished GENERALIZE says of itself."""
+
+    figures: list[Figure]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Generalizing:
+    """GENERALIZE of one version of one release, inside its transaction."""
+
+    engine: Engine
+    release: Release
+    storage: VersionStorage
+    on_stage: Callable[[str], None]
+
+    @property
+    def grouping(self) -> Grouping:
+        """The clause itself."""
+        if self.release.grouping is None:
+            raise InternalError("this release has no GENERALIZE")
+        return self.release.grouping
+
+    def write_combinations(self) -> Generalized:
+        """Search, and write what every combination is released as."""
+        self.on_stage("counting combinations")
+        population, coded, cells = self._treated()
+        self.on_stage("searching the lattice")
+        outcome = anonymity.search_optimal(
+            coded.problem,
+            self.targets(),
+            self.grouping.share,
+            _loss(self.grouping),
+        )
+        if outcome.levels is None:
+            raise self._unreachable()
+        labels = [
+            ladder.labels[level].take(pa.array(codes))
+            for ladder, level, codes in zip(
+                coded.ladders, outcome.levels, coded.problem.codes, strict=True
+            )
+        ]
+        self._write(cells, coded, labels, outcome.suppressed)
+        return Generalized(population, coded, outcome)
+
+    def _treated(self) -> tuple[Population, Coded, pa.Table]:
+        self._check_condition()
+        population = self.count()
+        self._check_population(population)
+        return population, *self.coded(population.by_person)
+
+    def count(self) -> Population:
+        """Count rows, treated rows and persons."""
+        row = self.engine.query(sql.persons_query(self.release, self.storage, DUCKDB))
+        found = row.to_pylist()[0]
+        treated = int(found["treated"] or 0)
+        persons = int(found.get("persons", treated))
+        return Population(int(found["rows"]), treated, persons, persons < treated)
+
+    def coded(self, by_person: bool, only_high: bool = True) -> tuple[Coded, pa.Table]:
+        """Return the treated rows, or all, as a problem, and the cells it was made of."""
+        query = sql.cells_query(self.release, self.storage, DUCKDB, by_person, only_high)
+        cells = self.engine.query(query).combine_chunks()
+        count = len(self.grouping.columns)
+        fixed = len(sql.fixed_quasi(self.release))
+        coded = code_cells(
+            self.grouping.columns,
+            [_column(cells, sql.key_column(i)) for i in range(count)],
+            [_column(cells, sql.text_column(i)) for i in range(count)],
+            [_column(cells, sql.fixed_column(i)) for i in range(fixed)],
+            np.asarray(_column(cells, sql.COUNT), dtype=np.int64),
+            self._sensitive(cells, by_person),
+            _column(cells, sql.PERSON) if by_person else None,
+        )
+        return coded, cells
+
+    def released(self, by_person: bool) -> Problem:
+        """Return the treated rows as they are released: every combination is a class."""
+        query = sql.released_cells_query(self.release, self.storage, DUCKDB, by_person)
+        cells = self.engine.query(query).combine_chunks()
+        shown = self.engine.query(sql.labels_query(self.release, self.storage))
+        at = _column(cells, sql.ID)
+        return code_cells(
+            (),
+            (),
+            (),
+            [column.combine_chunks().take(at) for column in shown.columns],
+            np.asarray(_column(cells, sql.COUNT), dtype=np.int64),
+            self._sensitive(cells, by_person),
+            _column(cells, sql.PERSON) if by_person else None,
+        ).problem
+
+    def minimal_nodes(self) -> list[anonymity.Node]:
+        """Return every node that reaches the targets while none below it does."""
+        _, coded, _ = self._treated()
+        return anonymity.list_minimal(
+            coded.problem, self.targets(), self.grouping.share, _loss(self.grouping)
+        )
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return the targets, their columns by number."""
+        names = [column.name for column in self.grouping.sensitive]
+        return tuple(_target(target, names) for target in self.grouping.targets)
+
+    def verify(self, population: Population) -> anonymity.Measures:
+        """Measure what would leave; raise unless every class reaches every target."""
+        self.on_stage("verifying")
+        problem = self.released(population.by_person)
+        classes = np.arange(len(problem.rows))
+        if not anonymity.reached(problem, classes, self.targets()).all():
+            raise Refused(
+                "what would be released does not reach its targets",
+                self.grouping.span,
+                "the source must give the same rows each time it is read; a raw value must not "
+                "look like a generalized one",
+            )
+        return anonymity.measure(problem, classes)
+
+    def report(self, done: Generalized) -> Report:
+        """Verify what would leave, and say what it reached, what it cost, what to look at again."""
+        measures = self.verify(done.population)
+        plain, alone = None, 0
+        if self.grouping.when is not None:
+            plain = self._plain(done.population)
+            query = sql.unique_untouched_query(self.release, self.storage, DUCKDB)
+            alone = int(self.engine.query(query).column(sql.COUNT)[0].as_py())
+        warnings = []
+        if not done.outcome.is_proven:
+            warnings.append(
+                "the search was stopped by its time limit: a better generalization may exist"
+            )
+        if alone:
+            warnings.append(
+                f"{plural(alone, 'row')} outside the high class are unique in what they show: "
+                "only the high class is protected"
+            )
+        return Report(figures_of(self.grouping, done, measures, plain, alone), warnings)
+
+    def _plain(self, population: Population) -> anonymity.Outcome | None:
+        """Return plain k-anonymity of all rows, for comparison; None where it cannot be had."""
+        if self.grouping.k > population.rows:
+            return None
+        self.on_stage("comparing with plain k-anonymity")
+        coded, _ = self.coded(population.by_person, only_high=False)
+        outcome = anonymity.search_optimal(
+            coded.problem,
+            (anonymity.K(self.grouping.k),),
+            self.grouping.share,
+            "precision",
+            time_limit_s=10,
+        )
+        return outcome if outcome.levels is not None else None
+
+    def _check_condition(self) -> None:
+        """Raise when our reading of WHEN is not DuckDB's own, on any row of the source."""
+        when = self.grouping.when
+        if when is None:
+            return
+        found = self.engine.query(sql.condition_query(self.release, self.storage))
+        if found.column(sql.COUNT)[0].as_py():
+            raise BindError(
+                "this condition means something else to DuckDB than to the release",
+                when.span,
+                "compare each column with values of its own type, with CAST where needed",
+            )
+
+    def _check_population(self, population: Population) -> None:
+        k = self.grouping.k
+        if population.treated == 0:
+            raise BindError(
+                "no row of the source is to be generalized",
+                self.grouping.when.span if self.grouping.when else self.grouping.span,
+            )
+        if population.persons < k:
+            who = "persons" if self.grouping.person is not None else "rows"
+            raise Refused(
+                f"fewer than k = {k} {who} are to be generalized",
+                self.grouping.span,
+                "lower k, or widen WHEN",
+            )
+
+    def _unreachable(self) -> Refused:
+        fixed = [str(name) for name, _ in sql.fixed_quasi(self.release)]
+        targets = ", ".join(str(target) for target in self.grouping.targets)
+        hint = "lower the targets, or allow more rows to be suppressed"
+        if fixed:
+            hint += f"; {', '.join(fixed)} stay as they are: GENERALIZE them too"
+        return Refused(
+            f"no generalization reaches {targets} with at most "
+            f"{self.grouping.share * 100:g} percent suppressed",
+            self.grouping.span,
+            hint,
+        )
+
+    def _sensitive(self, cells: pa.Table, by_person: bool) -> list[tuple[pa.Array, Scale]]:
+        pairs = []
+        for index, column in enumerate(self.grouping.sensitive):
+            table = self.engine.query(sql.reference_query(self.release, column, by_person))
+            tree = next(
+                (
+                    target.hierarchy
+                    for target in self.grouping.targets
+                    if target.hierarchy is not None and target.column == column
+                ),
+                None,
+            )
+            scale = Scale(
+                _column(table, sql.sensitive_column(0)),
+                _column(table, sql.text_column(0)),
+                np.asarray(_column(table, sql.COUNT), dtype=np.int64),
+                column.type.kind,
+                tree,
+            )
+            pairs.append((_column(cells, sql.sensitive_column(index)), scale))
+        return pairs
+
+    def _write(
+        self,
+        cells: pa.Table,
+        coded: Coded,
+        labels: Sequence[pa.Array],
+        suppressed: anonymity.BoolArray | None,
+    ) -> None:
+        hidden = pa.array(suppressed)
+        names = [sql.key_column(i) for i in range(len(labels))]
+        names += [sql.fixed_column(i) for i in range(len(sql.fixed_quasi(self.release)))]
+        table = cells.select(names).take(pa.array(coded.first))
+        for index, label in enumerate(labels):
+            shown = pc.if_else(hidden, pa.scalar(SUPPRESSED), label)
+            table = table.append_column(sql.label_column(index), shown)
+        table = table.append_column(sql.IS_SUPPRESSED, hidden)
+        table = table.append_column(sql.ID, pa.array(np.arange(len(hidden))))
+        self.engine.create_table(self.storage.lookup_table(SLOT, COMBINATIONS), table)
+
+
+def _loss(grouping: Grouping) -> anonymity.Loss:
+    return "ilm" if grouping.loss == "ilm" else "precision"
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.combine_chunks()
+
+
+def _target(target: BoundTarget, names: Sequence[object]) -> Target:
+    clause = target.clause
+    if target.column is None:
+        return anonymity.K(int(clause.value))
+    column = names.index(target.column.name)
+    match clause.word:
+        case "l":
+            return anonymity.DistinctL(column, int(clause.value))
+        case "entropy_l":
+            return anonymity.EntropyL(column, float(clause.value))
+        case "recursive_l":
+            return anonymity.RecursiveL(column, int(clause.value), float(clause.number or 0))
+        case "t":
+            return anonymity.Closeness(column, float(clause.value))
+        case _:
+            return anonymity.Alpha(column, float(clause.value))

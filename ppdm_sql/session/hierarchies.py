@@ -1,0 +1,177 @@
+"""Making, listing and dropping hierarchies: everything inside the transaction of one statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.csv
+from sqlglot import exp
+
+from ppdm_sql.anonymity.hierarchies import check_listed
+from ppdm_sql.compile.render import table_of
+from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
+from ppdm_sql.model.hierarchy import Dates, Listed, Ranges
+from ppdm_sql.model.syntax import FileBody, TableBody, TreeBody
+from ppdm_sql.session.creation import definition_of
+from ppdm_sql.store import catalog, hierarchies
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ppdm_sql.model.hierarchy import Shape
+    from ppdm_sql.model.syntax import CreateHierarchy, DropHierarchy
+    from ppdm_sql.names import Name
+    from ppdm_sql.session.engine import Engine
+
+_LAYOUT = "one row a value, ';' between levels, the value first"
+
+
+@dataclass(frozen=True, slots=True)
+class HierarchyInfo:
+    """One row of SHOW HIERARCHIES."""
+
+    hierarchy: str
+    kind: str
+    height: int | None
+    """Number of its last level; None where the values of a column decide."""
+    listed_values: int | None
+    """How many values it lists; None where it follows a rule."""
+    created_at: datetime
+
+
+def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> None:
+    """CREATE [OR REPLACE] HIERARCHY. Releases made with an earlier one stay as they are."""
+    with engine.transaction():
+        earlier = hierarchies.find_hierarchy(engine, statement.name)
+        if earlier is not None and not statement.replace:
+            raise BindError(
+                f"there is already a hierarchy '{statement.name}'",
+                statement.name_span,
+                "write CREATE OR REPLACE HIERARCHY, or DROP HIERARCHY first",
+            )
+        try:
+            shape = _shape(engine, statement)
+        except PpdmError as error:
+            raise error.at(statement.body_span) from None
+        if earlier is not None:
+            hierarchies.forget_hierarchy(engine, earlier)
+        hierarchies.write_hierarchy(engine, statement, shape)
+
+
+def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
+    """DROP HIERARCHY [IF EXISTS]. False if there was none; refused while a release uses it."""
+    with engine.transaction():
+        entry = hierarchies.find_hierarchy(engine, statement.name)
+        if entry is None:
+            if statement.if_exists:
+                return False
+            known = [str(other.name) for other in hierarchies.list_hierarchies(engine)]
+            raise BindError(
+                f"there is no hierarchy '{statement.name}'",
+                statement.span,
+                suggest(statement.name.text, known, "hierarchies"),
+            )
+        users = [
+            str(release.name)
+            for release in catalog.list_entries(engine)
+            if statement.name in _used(release)
+        ]
+        if users:
+            raise BindError(
+                f"hierarchy '{statement.name}' is used by {', '.join(users)}",
+                statement.span,
+                "drop the release first: it could not be refreshed any more",
+            )
+        hierarchies.forget_hierarchy(engine, entry)
+        return True
+
+
+def list_hierarchies(engine: Engine) -> list[HierarchyInfo]:
+    """Return all hierarchies of a store, by name."""
+    return [_info(engine, entry) for entry in hierarchies.list_hierarchies(engine)]
+
+
+def _used(release: catalog.Entry) -> set[Name]:
+    clause = definition_of(release).generalize
+    if clause is None:
+        return set()
+    named = [column.hierarchy for column in clause.columns]
+    named += [target.hierarchy for target in clause.targets]
+    return {hierarchy.name for hierarchy in named if hierarchy is not None}
+
+
+def _info(engine: Engine, entry: hierarchies.HierarchyEntry) -> HierarchyInfo:
+    shape = hierarchies.read_hierarchy(engine, entry).shape
+    height, values = None, None
+    match shape:
+        case Ranges(widths):
+            height = len(widths) + 1
+        case Dates(units):
+            height = len(units) + 1
+        case Listed(levels):
+            height, values = len(levels) - 1, len(levels[0])
+    return HierarchyInfo(
+        str(entry.name), shape.word, height, values, entry.created_at.replace(microsecond=0)
+    )
+
+
+def _shape(engine: Engine, statement: CreateHierarchy) -> Shape:
+    body = statement.body
+    if isinstance(body, TreeBody) and len({len(row) for row in body.rows}) > 1:
+        raise BindError(
+            "the rows of a TREE have different lengths",
+            hint="write every value with all its groups: ('value', 'group', 'larger group')",
+        )
+    shape = hierarchies.shape_of(statement)
+    if shape is not None:
+        return shape
+    if isinstance(body, TableBody):
+        return check_listed(_table_levels(engine, body))
+    if isinstance(body, FileBody):
+        return check_listed(_file_levels(body))
+    raise InternalError("a hierarchy made of nothing")
+
+
+def _table_levels(engine: Engine, body: TableBody) -> list[pa.Array]:
+    try:
+        names = [name for name, _ in engine.columns(exp.select("*").from_(table_of(body.name)))]
+        texts = [
+            exp.alias_(
+                exp.cast(exp.column(exp.to_identifier(name, quoted=True)), "VARCHAR"),
+                exp.to_identifier(f"l{number}", quoted=True),
+            )
+            for number, name in enumerate(names)
+        ]
+        table = engine.query(exp.select(*texts).from_(table_of(body.name)))
+    except EngineError as error:
+        error.what = f"the table cannot be read: {error.what}"
+        raise error.at(body.span) from None
+    return [column.combine_chunks() for column in table.columns]
+
+
+def _file_levels(body: FileBody) -> list[pa.Array]:
+    """Read ARX's layout: no header, `;` (or a comma or tab where there is none), quotes as CSV."""
+    try:
+        with Path(body.path).open(encoding="utf-8-sig") as file:
+            first = file.readline()
+        separator = next((mark for mark in ";,\t" if mark in first), ";")
+        table = pyarrow.csv.read_csv(
+            body.path,
+            read_options=pyarrow.csv.ReadOptions(autogenerate_column_names=True),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={f"f{number}": pa.string() for number in range(len(first) + 1)},
+                strings_can_be_null=False,
+            ),
+        )
+    except FileNotFoundError:
+        raise BindError("there is no such file", body.span) from None
+    except (OSError, UnicodeDecodeError, pa.ArrowInvalid):
+        # Arrow's own text may quote a line of the file.
+        raise BindError(
+            "this file cannot be read as a hierarchy", body.span, f"{_LAYOUT}, UTF-8"
+        ) from None
+    return [column.combine_chunks() for column in table.columns]
