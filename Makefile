@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMPILED := .venv-compiled
 
-.PHONY: demo test check lint bench test-compiled format clean
+.PHONY: demo test check lint bench experiments test-compiled format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
@@ -27,6 +27,9 @@ test-compiled: $(COMPILED)/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
 
+experiments: $(VENV)/.experiments
+	$(BIN)/python -m experiments
+
 format: $(VENV)/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -38,6 +41,10 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@
+
+$(VENV)/.experiments: $(VENV)/.ready
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,experiments]'
 	touch $@
 
 $(COMPILED)/.ready: pyproject.toml

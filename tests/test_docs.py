@@ -34,6 +34,7 @@ def test_python_blocks_of_the_readme_run(block: str, capsys: pytest.CaptureFixtu
     exec(compile(block, "README.md", "exec"), {})
 
 
+@pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")  # SCBA says what it leaves open
 @pytest.mark.parametrize("block", blocks("sql"))
 def test_sql_blocks_of_the_readme_run(block: str) -> None:
     with ppdm_sql.connect(":memory:") as owner:
@@ -43,6 +44,7 @@ def test_sql_blocks_of_the_readme_run(block: str) -> None:
         assert owner.sql("SHOW RELEASES").fetchall()
 
 
+@pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")  # SCBA says what it leaves open
 @pytest.mark.parametrize("path", sorted((ROOT / "sql").glob("*.sql")), ids=lambda path: path.stem)
 def test_example_scripts_run_and_their_last_query_answers(path: Path) -> None:
     with ppdm_sql.connect(":memory:") as owner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import ppdm_sql
+from ppdm_sql import PrivacyWarning
 from ppdm_sql.cli.output import print_result, print_table
 
 if TYPE_CHECKING:
@@ -38,6 +40,10 @@ SELECT treatment, round(corr(x, y), 6) AS correlation,
        round(avg(x), 2) AS mean_before, round(avg(y), 2) AS mean_after
 FROM pairs GROUP BY treatment ORDER BY list_position($order, treatment)
 """
+_GENERALIZED = """
+SELECT zip, age, sex, diagnosis, count(*) AS patients FROM research.delicate
+WHERE contains(zip, '*') GROUP BY ALL ORDER BY ALL LIMIT 6
+"""
 _ORDER = ["graded", "digits", "translated", "scaled", "noised", "mean_noised", "aggregated"]
 _MAPPING = """
 SELECT m.original AS "the owner knows", m.released AS "analysts see"
@@ -54,6 +60,7 @@ def run_demo(patients: int) -> None:
         owner.execute(schema)
         owner.execute(table, {"patients": patients})
         _tell(owner, scripts.joinpath("release.sql").read_text(encoding="utf-8"))
+        _group(owner, scripts.joinpath("groups.sql").read_text(encoding="utf-8"))
         _compare(owner, scripts.joinpath("incomes.sql").read_text(encoding="utf-8"))
         _say_what_is_not_protected()
 
@@ -90,6 +97,20 @@ def _tell(owner: Owner, release: str) -> None:
     _title("The view's own text holds no secret")
     sql = owner.explain("research.patients")
     click.echo("\n".join(sql.splitlines()[-6:]))
+
+
+def _group(owner: Owner, release: str) -> None:
+    _title("Groups: no patient with a delicate illness stands alone")
+    click.echo(release.strip())
+    click.echo()
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", PrivacyWarning)
+        click.secho(owner.execute(release).message, fg="green")
+    for warning in told:
+        click.secho(f"warning: {warning.message}", fg="yellow")
+    _show(owner, _GENERALIZED)
+    figures = [(f.figure, f.value, f.note) for f in owner.figures("research.delicate")]
+    print_table(("figure", "value", "note"), figures)
 
 
 def _compare(owner: Owner, release: str) -> None:

@@ -737,17 +737,6 @@ def test_a_long_release_names_its_stages_on_a_terminal(db: str, tmp_path: Path) 
     assert "created release main.r, version 1" in shown
 
 
-def test_quick_work_shows_no_bar_on_a_terminal(db: str, tmp_path: Path) -> None:
-    script = tmp_path / "quick.sql"
-    script.write_text("SELECT 1 AS one; REFRESH RELEASE research.people; SHOW RELEASES")
-    with on_a_terminal(["run", str(script), "--db", db]) as (process, terminal):
-        shown = all_of(process, terminal)
-    assert process.returncode == 0, shown
-    assert "running" not in shown
-    assert "%" not in shown
-    assert "\x1b[2K" not in shown
-
-
 def test_an_error_on_a_terminal_follows_no_bar(db: str, tmp_path: Path) -> None:
     script = tmp_path / "wrong.sql"
     script.write_text("SELECT oops")

@@ -68,11 +68,22 @@ def test_the_story_is_told_in_order(shown: str) -> None:
         "The same question to both",
         "What the owner keeps",
         "The view's own text holds no secret",
+        "Groups: no patient with a delicate illness",
         "One column, seven treatments",
     ]
     assert len(titles) == len(beginnings)
     for title, beginning in zip(titles, beginnings, strict=True):
         assert title.startswith(beginning)
+
+
+def test_the_delicate_are_in_groups_and_the_rest_is_not_hidden(part: Callable[[str], str]) -> None:
+    text = part("Groups")
+    assert "unique in what they show: only the high class is protected" in text
+    figures = {row[0]: row[1] for row in cells(text) if len(row) == 3}
+    assert int(float(figures["smallest class"])) >= 5
+    assert int(float(figures["l(diagnosis)"])) == 2
+    generalized = [row for row in cells(text) if len(row) == 5]
+    assert all("*" in row[0] for row in generalized)
 
 
 def test_a_pipe_gets_no_control_characters(shown: str) -> None:

@@ -325,7 +325,15 @@ def test_releases_are_listed_by_name(people: Owner) -> None:
     )
     assert isinstance(second.created_at, datetime)
     shown = people.execute("SHOW RELEASES")
-    assert shown.columns == ["release", "version", "source", "columns", "rows", "created_at"]
+    assert shown.columns == [
+        "release",
+        "version",
+        "source",
+        "columns",
+        "rows",
+        "waiting",
+        "created_at",
+    ]
     assert [row[0] for row in shown.fetchall()] == ["a.b", "research.people"]
 
 

@@ -1,0 +1,1 @@
+"""The documents' experiments, run again: `make experiments` writes docs/experiments.md."""
