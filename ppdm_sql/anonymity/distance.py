@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.anonymity.histogram import sum_by
+from ppdm_sql.anonymity.histogram import Histogram, sum_by
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity.histogram import Histogram
     from ppdm_sql.anonymity.problem import FloatArray, IntArray, Sensitive
 
 
@@ -20,6 +19,13 @@ def distances(histogram: Histogram, column: Sensitive) -> FloatArray:
     if column.is_ordered:
         return _ordered(histogram, column.reference)
     return _equal(histogram, column.reference)
+
+
+def farthest(column: Sensitive) -> float:
+    """Return the largest distance any distribution has: distance is convex, so of one value."""
+    each = np.arange(column.values)
+    alone = Histogram(each, each, np.ones_like(each), column.values)
+    return float(distances(alone, column).max(initial=0))
 
 
 def _equal(histogram: Histogram, reference: FloatArray) -> FloatArray:

@@ -29,11 +29,6 @@ class Histogram:
         """Return what the counts of each class add up to."""
         return _sum(self.owner, self.count, self.classes)
 
-    @property
-    def starts(self) -> IntArray:
-        """Return where the entries of each class begin, and the end."""
-        return np.searchsorted(self.owner, np.arange(self.classes + 1))
-
     def distinct(self) -> IntArray:
         """Return how many values each class holds."""
         return np.bincount(self.owner, minlength=self.classes)
@@ -56,18 +51,19 @@ class Histogram:
         shares = self.shares()
         return sum_by(self.owner, -shares * np.log(shares), self.classes)
 
-    def dominance(self, l: int) -> FloatArray:  # noqa: E741 - the literature's name
-        """Return r1 / (r_l + … + r_m) of each class, r being its counts in descending order.
-
-        Infinite where a class has fewer than l values.
-        """
+    def tail(self, l: int) -> IntArray:  # noqa: E741 - the literature's name
+        """Return r_l + … + r_m of each class, r being its counts in descending order."""
         order = np.lexsort((-self.count, self.owner))
         sums = np.concatenate(([0], np.cumsum(self.count[order])))
-        starts = self.starts
+        starts = np.searchsorted(self.owner, np.arange(self.classes + 1))
         begins, ends = starts[:-1], starts[1:]
-        tail = sums[ends] - sums[np.minimum(begins + l - 1, ends)]
+        tail: IntArray = sums[ends] - sums[np.minimum(begins + l - 1, ends)]
+        return tail
+
+    def dominance(self, l: int) -> FloatArray:  # noqa: E741 - the literature's name
+        """Return r1 / (r_l + … + r_m) of each class; infinite with fewer than l values."""
         with np.errstate(divide="ignore"):
-            ratio: FloatArray = self.largest() / tail
+            ratio: FloatArray = self.largest() / self.tail(l)
         return ratio
 
 

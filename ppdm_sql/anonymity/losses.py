@@ -6,6 +6,7 @@ a suppressed row counts 1 on every axis. So they add up axis by axis, which the 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -51,34 +52,42 @@ class LossTable:
         self.rows = problem.treated
         self.offsets = [0]
         self._weights = problem.rows.astype(np.float64)
-        self._same = []
-        varied, columns = [], []
+        largest, varied, columns = [], [], []
         for axis, codes in zip(problem.axes, problem.codes, strict=True):
             for level in range(axis.height + 1):
                 shares = level_shares(axis, level, loss)
-                is_same = not len(shares) or bool((shares == shares[0]).all())
-                self._same.append(float(shares[0]) if is_same and len(shares) else 0.0)
-                if not is_same:
+                largest.append(float(shares.max(initial=0)))
+                if (shares != largest[-1]).any():
                     # Only levels that treat values differently need a look at the rows.
                     varied.append(self.offsets[-1] + level)
                     columns.append(shares[codes] * self._weights)
             self.offsets.append(self.offsets[-1] + axis.height + 1)
         self._varied = np.array(varied, dtype=np.int64)
         self._columns = np.array(columns).reshape(len(columns), len(self._weights))
-        self._constant = np.array(self._same)
+        self.largest = np.array(largest)
+        """The most that one row can lose, axis by axis and level by level."""
         self.totals = self.sums(np.ones(len(self._weights), dtype=np.bool_))
 
     def count(self, chosen: BoolArray) -> float:
         """Return how many rows the chosen combinations stand for."""
-        return float(self._weights @ chosen)
+        return float(_dot(self._weights, chosen.astype(np.float64)))
 
     def sums(self, chosen: BoolArray) -> FloatArray:
         """Return the loss of the chosen combinations' rows, axis by axis and level by level."""
+        if not chosen.any():
+            return np.zeros(len(self.largest))
         weights = chosen.astype(np.float64)
-        sums = self._constant * float(self._weights @ weights)
+        sums = self.largest * float(_dot(self._weights, weights))
         if len(self._varied):
-            sums[self._varied] = self._columns @ weights
+            sums[self._varied] = _dot(self._columns, weights)
         return sums
+
+    def least_above(self, sums: FloatArray) -> FloatArray:
+        """Return for each axis and level the least of the sums there and at levels above."""
+        least = sums.copy()
+        for begin, end in pairwise(self.offsets):
+            least[begin:end] = np.minimum.accumulate(sums[begin:end][::-1])[::-1]
+        return least
 
     def mean(self, total: float) -> float:
         """Return a total over rows and axes as a mean; no rows lose nothing."""
@@ -93,3 +102,10 @@ class LossTable:
             float(kept[self.offsets[axis] + level]) for axis, level in enumerate(levels)
         )
         return self.mean(at_levels + self.count(suppressed) * self.axes)
+
+
+def _dot(columns: FloatArray, weights: FloatArray) -> FloatArray:
+    # Not `@`: BLAS shares so small a product among threads, which on a busy machine wait for
+    # each other far longer than the product takes.
+    product: FloatArray = np.einsum("...i,i->...", columns, weights)
+    return product

@@ -9,6 +9,7 @@ import numpy as np
 
 from ppdm_sql.anonymity.census import Census
 from ppdm_sql.anonymity.distance import distances
+from ppdm_sql.anonymity.reach import reach
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,17 +52,16 @@ class Measures:
 
 def measure(problem: Problem, classes: IntArray, kept: BoolArray | None = None) -> Measures:
     """Measure a partition: a class number for each combination; only kept ones count."""
-    census = Census(problem)
     chosen = np.ones(len(classes), dtype=np.bool_) if kept is None else kept
     distinct, numbers = np.unique(classes[chosen], return_inverse=True)
     count = len(distinct)
     dense = np.zeros(len(classes), dtype=np.int64)
     dense[chosen] = numbers
-    persons = census.persons(dense, count, kept)
-    rows = census.rows(dense, count, kept)
+    counted = Census(problem).count(dense, count, kept)
+    persons, rows = counted.persons, counted.rows
     sensitive = []
     for number, column in enumerate(problem.sensitive):
-        histogram = census.histogram(number, dense, count, kept)
+        histogram = counted.histogram(number)
         sensitive.append(
             SensitiveMeasures(
                 distinct_l=int(histogram.distinct().min()) if count else 0,
@@ -83,4 +83,4 @@ def measure(problem: Problem, classes: IntArray, kept: BoolArray | None = None) 
 def reached(problem: Problem, classes: IntArray, targets: Iterable[Target]) -> BoolArray:
     """Tell of each combination whether its class reaches all targets."""
     distinct, numbers = np.unique(classes, return_inverse=True)
-    return Census(problem).reach(targets, numbers, len(distinct))[numbers]
+    return reach(targets, Census(problem).count(numbers, len(distinct)))[numbers]

@@ -11,7 +11,8 @@ import numpy as np
 from ppdm_sql.anonymity.census import Census
 from ppdm_sql.anonymity.lattice import Lattice
 from ppdm_sql.anonymity.losses import LossTable
-from ppdm_sql.anonymity.targets import K, split_targets
+from ppdm_sql.anonymity.reach import reach, shortfall
+from ppdm_sql.anonymity.targets import K, MergedTarget, MixedTarget
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity.losses import Loss
@@ -29,13 +30,19 @@ class Checked:
     is_allowed: bool
     """Targets are reached with no more rows suppressed than may be."""
     is_hopeless: bool
-    """Nor is any node below allowed."""
+    """Neither this node nor any below is allowed; nothing else is known of it."""
     loss: float
     suppressed_rows: int
     kept: list[float] = field(repr=False)
     """Loss by axis and level of the rows that are not lost at every node below."""
     lost: float
     """Loss of the rows that are suppressed here and so at every node below."""
+
+
+HOPELESS = Checked(
+    is_allowed=False, is_hopeless=True, loss=1.0, suppressed_rows=0, kept=[], lost=0.0
+)
+"""All that there is to say of a node that loses too many rows."""
 
 
 class Checker:
@@ -51,10 +58,8 @@ class Checker:
         self.checked = 0
         self._lattice = Lattice(problem)
         self._census = Census(problem)
-        self._merging, self._others = split_targets(targets)
-        # Without suppression and with every row a person, a mixture of distributions is as
-        # diverse and as close as the worst of them: every target survives merging.
-        self._all_survive = self.limit == 0 and problem.person is None
+        self._merged = tuple(t for t in targets if isinstance(t, MergedTarget))
+        self._mixed = tuple(t for t in targets if isinstance(t, MixedTarget))
         only_k = all(isinstance(target, K) for target in targets) and problem.person is None
         self._k = max((t.k for t in targets if isinstance(t, K)), default=1) if only_k else None
         self._weights = problem.rows.astype(np.float64)
@@ -63,48 +68,68 @@ class Checker:
         """Check the node at these levels."""
         self.checked += 1
         if self._k is not None:
-            failed = self._small(levels, self._k)
-            return self._judge(levels, failed, failed)
-        classes, count = self._lattice.classes(levels)
-        surely = self._census.reach(self._merging, classes, count)
-        failed = ~surely[classes]
-        if not self._others or self.losses.count(failed) > self.limit:
-            return self._judge(levels, failed, failed)
-        reached = surely & self._census.reach(self._others, classes, count)
-        return self._judge(levels, failed, ~reached[classes])
+            return self._judge(levels, self._smaller_than(self._k, levels))
+        classes, number = self._lattice.classes(levels)
+        counted = self._census.count(classes, number)
+        merged = reach(self._merged, counted)
+        failed = ~merged[classes]
+        if not self._mixed or self.losses.count(failed) > self.limit:
+            return self._judge(levels, failed)
+        if self._census.persons is not None:
+            reached = merged & reach(self._mixed, counted)
+            return self._judge(levels, failed, ~reached[classes])
+        short = shortfall(self._mixed, counted)
+        reached = merged & (short == 0)
+        return self._judge(levels, failed, ~reached[classes], float(short[merged].sum()))
 
     def classes(self, levels: tuple[int, ...]) -> tuple[IntArray, BoolArray]:
         """Return each combination's class at a node, and which combinations it suppresses."""
-        classes, count = self._lattice.classes(levels)
-        return classes, ~self._census.reach(self.targets, classes, count)[classes]
+        classes, number = self._lattice.classes(levels)
+        return classes, ~reach(self.targets, self._census.count(classes, number))[classes]
 
-    def _small(self, levels: tuple[int, ...], k: int) -> BoolArray:
+    def _smaller_than(self, k: int, levels: tuple[int, ...]) -> BoolArray:
+        """Tell which combinations are in a class of fewer than k rows: the short way."""
         keys, space = self._lattice.keys(levels)
         if space > _SMALL_SPACE * len(keys):
             keys, space = self._lattice.number(keys, space)
         small: BoolArray = (np.bincount(keys, self._weights, minlength=space) < k)[keys]
         return small
 
-    def _judge(self, levels: tuple[int, ...], surely: BoolArray, failed: BoolArray) -> Checked:
-        """Judge a node by the combinations that fail it, and those that fail all below too."""
+    def _judge(
+        self,
+        levels: tuple[int, ...],
+        lost: BoolArray,
+        failed: BoolArray | None = None,
+        short: float = 0.0,
+    ) -> Checked:
+        """Judge a node.
+
+        Args:
+            levels: The node.
+            lost: The combinations that fail here and so at every node below.
+            failed: All that fail here; None: the same.
+            short: How many rows beside the lost ones cannot be kept at any node below.
+        """
         losses = self.losses
-        lost_rows = losses.count(surely)
-        kept = (losses.totals - losses.sums(surely)).tolist()
-        lost = lost_rows * losses.axes
-        suppressed, at_levels, beyond = lost_rows, kept, lost
-        if failed is not surely:
-            suppressed = losses.count(failed)
-            at_levels = (losses.totals - losses.sums(failed)).tolist()
-            beyond = suppressed * losses.axes
-        total = beyond + sum(
-            at_levels[offset + level] for offset, level in zip(losses.offsets, levels, strict=False)
+        lost_rows = losses.count(lost)
+        if lost_rows + short > self.limit:
+            return HOPELESS
+        kept = losses.totals - losses.sums(lost)
+        here, suppressed = kept, lost_rows
+        if failed is not None:
+            here, suppressed = losses.totals - losses.sums(failed), losses.count(failed)
+        total = suppressed * losses.axes + sum(
+            float(here[offset + level])
+            for offset, level in zip(losses.offsets, levels, strict=False)
         )
-        is_allowed = suppressed <= self.limit
+        if short:
+            # Nobody knows which rows these are: they save at most what a row can lose at all.
+            kept = losses.least_above(kept - short * losses.largest)
         return Checked(
-            is_allowed=is_allowed,
-            is_hopeless=lost_rows > self.limit or (self._all_survive and not is_allowed),
+            is_allowed=suppressed <= self.limit,
+            is_hopeless=False,
             loss=losses.mean(total),
             suppressed_rows=int(suppressed),
-            kept=kept,
-            lost=lost,
+            kept=kept.tolist(),
+            lost=(lost_rows + short) * losses.axes,
         )

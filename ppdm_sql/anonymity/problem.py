@@ -98,6 +98,8 @@ class Problem:
             raise InternalError("a problem needs one fixed code a combination")
         if (self.person is None) != (self.person_combination is None):
             raise InternalError("persons and their combinations come together")
+        if any((column.person is None) != (self.person is None) for column in self.sensitive):
+            raise InternalError("persons repeat in all columns or in none")
 
     @property
     def treated(self) -> int:

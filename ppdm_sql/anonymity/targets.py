@@ -7,10 +7,7 @@ equality is enough for all targets but recursive diversity, which is defined wit
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import TypeAlias
 
 TOLERANCE = 1e-12
 
@@ -63,18 +60,8 @@ class Alpha:
     share: float
 
 
-Target: TypeAlias = K | DistinctL | EntropyL | RecursiveL | Closeness | Alpha
-
-
-def is_kept_by_merging(target: Target) -> bool:
-    """Tell whether a class keeps the target whatever is merged into it."""
-    return isinstance(target, K | DistinctL)
-
-
-def split_targets(targets: Iterable[Target]) -> tuple[tuple[Target, ...], tuple[Target, ...]]:
-    """Return the targets that merging always keeps, and the others."""
-    targets = tuple(targets)
-    return (
-        tuple(target for target in targets if is_kept_by_merging(target)),
-        tuple(target for target in targets if not is_kept_by_merging(target)),
-    )
+MergedTarget: TypeAlias = K | DistinctL
+"""A class that reaches it keeps it whatever is merged into the class."""
+MixedTarget: TypeAlias = EntropyL | RecursiveL | Closeness | Alpha
+"""About a distribution: classes that all reach it keep it when they are merged."""
+Target: TypeAlias = MergedTarget | MixedTarget

@@ -23,7 +23,7 @@ losses: st.SearchStrategy[Loss] = st.sampled_from(["precision", "ilm"])
 suppressions = st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.5, 1.0])
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(tables(), targets(), suppressions, losses)
 def test_the_best_node_is_brute_forces_best(
     table: plain.Table, wanted: Sequence[Target], suppression: float, loss: Loss
