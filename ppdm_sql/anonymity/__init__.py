@@ -5,12 +5,17 @@
     measures     what any partition reaches
     losses       what a node costs
     search       the best node of the lattice, with proof
+    minimal      every node that is allowed while none below it is
+    mondrian     local recoding: ranges and groups of their own for each class
 
 The room knows no engine, no names and no values, only their numbers.
 """
 
+from ppdm_sql.anonymity.cuts import Groups, Ranges
 from ppdm_sql.anonymity.losses import Loss, ilm, precision
 from ppdm_sql.anonymity.measures import Measures, SensitiveMeasures, measure, reached
+from ppdm_sql.anonymity.minimal import MinimalNodes, Node, list_minimal
+from ppdm_sql.anonymity.mondrian import Partition, mondrian
 from ppdm_sql.anonymity.problem import (
     Axis,
     BoolArray,
@@ -38,18 +43,25 @@ __all__ = [
     "DistinctL",
     "EntropyL",
     "FloatArray",
+    "Groups",
     "IntArray",
     "K",
     "Loss",
     "Measures",
+    "MinimalNodes",
+    "Node",
     "Outcome",
+    "Partition",
     "Problem",
+    "Ranges",
     "RecursiveL",
     "Sensitive",
     "SensitiveMeasures",
     "Target",
     "ilm",
+    "list_minimal",
     "measure",
+    "mondrian",
     "precision",
     "reached",
     "search_optimal",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity.problem import IntArray, Problem
 
 _REMEMBERED_BYTES = 256 << 20
+_LEAST_REMEMBERED = 16
 
 
 class Lattice:
@@ -30,7 +31,7 @@ class Lattice:
             *_from_zero(problem.fixed.astype(np.int64, copy=False))
         )
         self._remembered: dict[tuple[int, tuple[int, ...]], tuple[IntArray, int]] = {}
-        self._room = max(16, _REMEMBERED_BYTES // max(1, problem.rows.nbytes))
+        self._room = max(_LEAST_REMEMBERED, _REMEMBERED_BYTES // max(1, problem.rows.nbytes))
 
     def keys(self, levels: tuple[int, ...]) -> tuple[IntArray, int]:
         """Return a key for each combination, equal within a class, and the space of keys."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
+from ppdm_sql.anonymity.boxes import Levels, halve, volume, with_level
 from ppdm_sql.anonymity.nodes import Checked, Checker
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity.problem import BoolArray, IntArray, Problem
     from ppdm_sql.anonymity.targets import Target
 
-Levels = tuple[int, ...]
 _DECIMALS = 12
 
 
@@ -140,7 +140,7 @@ class _Search:
             below = []
             for axis, level in enumerate(levels):
                 if level:
-                    lower = _with(levels, axis, level - 1)
+                    lower = with_level(levels, axis, level - 1)
                     if (checked := self._check(lower)).is_allowed:
                         below.append((checked.loss, lower))
                     yield 0.0
@@ -189,12 +189,9 @@ class _Search:
                 - checked.kept[self._offsets[axis] + low[axis]]
             ),
         )
-        middle = (low[axis] + high[axis]) // 2
-        upper = _with(low, axis, middle + 1)
-        halves = [(low, _with(high, axis, middle)), (upper, high)]
         return [
             (bound, corner, end)
-            for corner, end in halves
+            for corner, end in halve(low, high, axis)
             if self._can_win(bound := self._bound(checked, corner), corner)
         ]
 
@@ -211,18 +208,9 @@ class _Search:
         lowered = []
         for axis, level in enumerate(high):
             while level > low[axis]:
-                corner = _with(low, axis, level)
+                corner = with_level(low, axis, level)
                 if self._can_win(self._bound(checked, corner), corner):
                     break
                 level -= 1
             lowered.append(level)
         return tuple(lowered)
-
-
-def volume(low: Levels, high: Levels) -> int:
-    """Return how many nodes a box has."""
-    return math.prod(top - bottom + 1 for bottom, top in zip(low, high, strict=True))
-
-
-def _with(levels: Levels, axis: int, level: int) -> Levels:
-    return (*levels[:axis], level, *levels[axis + 1 :])

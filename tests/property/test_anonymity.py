@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,20 +11,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.anonymity import ilm, measure, precision, reached, search_optimal
+from ppdm_sql.anonymity import (
+    Groups,
+    K,
+    Ranges,
+    ilm,
+    list_minimal,
+    measure,
+    mondrian,
+    precision,
+    reached,
+    search_optimal,
+)
 from tests.unit.anonymity import plain
 from tests.unit.anonymity.tables import tables, targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import Loss, Target
+    from ppdm_sql.anonymity import Axis, Loss, Target
 
 losses: st.SearchStrategy[Loss] = st.sampled_from(["precision", "ilm"])
 suppressions = st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.5, 1.0])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(tables(), targets(), suppressions, losses)
 def test_the_best_node_is_brute_forces_best(
     table: plain.Table, wanted: Sequence[Target], suppression: float, loss: Loss
@@ -105,3 +117,102 @@ def test_a_class_reaches_what_its_definition_says(
             if classes[combinations.index((row.values, row.fixed))] == classes[at]
         ]
         assert is_reached == all(plain.reaches(table, target, rows) for target in wanted)
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables(), targets(), suppressions, losses)
+def test_minimal_nodes_are_brute_forces(
+    table: plain.Table, wanted: Sequence[Target], suppression: float, loss: Loss
+) -> None:
+    allowed = {}
+    for levels in plain.all_nodes(table):
+        judged = plain.judge(table, wanted, suppression, loss, levels)
+        if judged.is_allowed:
+            allowed[levels] = judged
+    minimal = {
+        levels
+        for levels in allowed
+        if not any(
+            other != levels and all(a <= b for a, b in zip(other, levels, strict=True))
+            for other in allowed
+        )
+    }
+    listed = list_minimal(table.problem(), wanted, suppression, loss)
+    assert listed.is_proven
+    assert listed.checked <= listed.nodes == len(plain.all_nodes(table))
+    assert {node.levels for node in listed.found} == minimal
+    assert [node.loss for node in listed.found] == sorted(node.loss for node in listed.found)
+    for node in listed.found:
+        assert node.loss == pytest.approx(allowed[node.levels].loss, abs=1e-11)
+        assert node.suppressed_rows == allowed[node.levels].suppressed
+
+
+@settings(max_examples=200, deadline=None)
+@given(tables(has_numbers=True), targets(), st.sampled_from([0.0, 0.4, 1.0]))
+def test_mondrians_classes_reach_the_targets_and_its_cells_hold_their_rows(
+    table: plain.Table, wanted: Sequence[Target], suppression: float
+) -> None:
+    problem = table.problem()
+    start = reached(problem, problem.fixed, wanted)
+    partition = mondrian(problem, wanted, suppression)
+    lost = int(problem.rows[~start].sum())
+    if lost > suppression * problem.treated + 1e-9:
+        assert partition is None
+        return
+    assert partition is not None
+    assert partition.suppressed_rows == lost
+    assert (partition.suppressed == ~start).all()
+    assert set(partition.classes[start]) == set(range(partition.number))
+    assert reached(problem, partition.classes, wanted)[start].all()
+    total = float(lost * len(table.axes))
+    for number in range(partition.number):
+        members = np.flatnonzero(partition.classes == number)
+        assert len(set(problem.fixed[members])) == 1
+        for axis, codes, cells in zip(table.axes, problem.codes, partition.cells, strict=True):
+            held = set(codes[members].tolist())
+            total += int(problem.rows[members].sum()) * cell_loss(axis, cells, number, held)
+    assert partition.loss == pytest.approx(total / (problem.treated * len(table.axes)))
+
+
+def cell_loss(axis: Axis, cells: Ranges | Groups, number: int, held: set[int]) -> float:
+    """Check that a cell says just what its class holds; return what it loses."""
+    if isinstance(cells, Groups):
+        level, group = int(cells.level[number]), int(cells.group[number])
+        assert {int(axis.groups[level][value]) for value in held} == {group}
+        assert level == 0 or len({int(axis.groups[level - 1][value]) for value in held}) > 1
+        return plain.share(axis, level, min(held), "ilm")
+    assert axis.order is not None
+    low, high = int(cells.low[number]), int(cells.high[number])
+    if axis.null in held:
+        assert (low, high) == ((axis.null, axis.null) if held == {axis.null} else (-1, -1))
+        return float(low < 0)
+    numbers = {value: axis.order[value] for value in range(axis.values) if value != axis.null}
+    assert numbers[low] == min(numbers[value] for value in held)
+    assert numbers[high] == max(numbers[value] for value in held)
+    covered = sum(numbers[low] <= number <= numbers[high] for number in numbers.values())
+    return float((covered - 1) / max(1, len(numbers) - 1))
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(has_numbers=True), st.integers(1, 5))
+def test_mondrian_leaves_no_class_that_k_would_let_it_cut(table: plain.Table, k: int) -> None:
+    if table.has_persons:
+        table = replace(table, has_persons=False)
+    problem = table.problem()
+    partition = mondrian(problem, [K(k)], 1.0)
+    assert partition is not None
+    for number in range(partition.number):
+        members = np.flatnonzero(partition.classes == number)
+        rows = problem.rows[members]
+        for axis, codes, cells in zip(table.axes, problem.codes, partition.cells, strict=True):
+            held = codes[members]
+            if isinstance(cells, Groups):
+                level = int(cells.level[number])
+                if level:
+                    below = axis.groups[level - 1][held]
+                    assert min(int(rows[below == group].sum()) for group in set(below)) < k
+                continue
+            assert axis.order is not None
+            at = np.where(held == axis.null, -1.0, axis.order[held])
+            for cut in sorted(set(at))[:-1]:
+                assert min(int(rows[at <= cut].sum()), int(rows[at > cut].sum())) < k

@@ -46,7 +46,7 @@ def random_axis(random: np.random.Generator, is_number: bool) -> Axis:
         dense = {group: at for at, group in enumerate(dict.fromkeys(level[leaf] for leaf in held))}
         groups.append(ints(dense[level[leaf]] for leaf in held))
         covered.append(ints(level.count(level[leaf]) for leaf in held))
-    order = random.permutation(len(held)) * 2.5 if is_number else None
+    order = random.permutation(len(held)).astype(np.float64) if is_number else None
     null = int(random.integers(0, len(held))) if random.random() < 0.5 else None
     return Axis(tuple(groups), tuple(covered), leaves, order, null)
 
