@@ -97,6 +97,8 @@ class _Number:
         ends_value = np.append(key[1:] != key[:-1], True)
         is_cut = ends_value & (left >= k) & (right >= k)
         uneven = np.where(is_cut, np.abs(left - right), total)
+        # NULL among numbers makes a cell `*`: where it can be cut off, that comes first.
+        uneven = np.where(is_cut & (rank[order] == 0), -1, uneven)
         least = parts.least(uneven)
         is_best = is_cut & (uneven == least[parts.number])
         last_left = parts.most(np.where(is_best, rank[order], -1))

@@ -116,14 +116,16 @@ def check_listed(levels: Sequence[pa.Array]) -> Listed:
         )
     repeated = len(levels[0]) - pc.count_distinct(levels[0]).as_py()
     if repeated:
-        raise TreatmentError(f"{plural(repeated, 'value')} of this hierarchy stand in it twice")
+        raise TreatmentError(
+            f"{plural(repeated, 'value')} too many: each stands once in a hierarchy"
+        )
     for number, (below, above) in enumerate(pairwise(levels), start=1):
         lower, upper = group_numbers(below), group_numbers(above)
         pairs = np.unique(lower * (upper.max() + 1) + upper)
         if len(pairs) > lower.max() + 1:
             count = plural(len(pairs) - int(lower.max()) - 1, "group")
             raise TreatmentError(
-                f"{count} of level {number - 1} belong to several groups of level {number}",
+                f"level {number} is no function of level {number - 1}: {count} too many",
                 hint="a group lies as a whole inside one group of the next level",
             )
     ends_in_star = len(levels) > 1 and pc.all(pc.equal(levels[-1], SUPPRESSED)).as_py()

@@ -236,4 +236,18 @@ def _options(statement: CreateRelease) -> dict[str, str]:
             listed = ", ".join(f"'{choice}'" for choice in _OPTIONS[option.name])
             raise BindError(f"option '{option.name}' must be one of {listed}", option.span)
         chosen[option.name] = str(option.value)
-    return chosen
+    return _with_loss_of_method(statement, chosen)
+
+
+def _with_loss_of_method(statement: CreateRelease, chosen: dict[str, str]) -> dict[str, str]:
+    """Take the loss that local recoding is measured by: it has no levels to count."""
+    if chosen["method"] == "optimal":
+        return chosen
+    for option in statement.options:
+        if option.name == "loss" and option.value != "ilm":
+            raise BindError(
+                "local recoding has no levels for 'precision' to count",
+                option.span,
+                "write loss = 'ilm', or leave it out",
+            )
+    return {**chosen, "loss": "ilm"}

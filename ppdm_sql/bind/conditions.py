@@ -53,7 +53,9 @@ def bind_when(condition: Condition, columns: Mapping[Name, SourceColumn]) -> Whe
     for node in tree.walk():
         if not isinstance(node, _ALLOWED):
             raise BindError(
-                f"{type(node).__name__} cannot stand in a WHEN condition", condition.span, _HINT
+                f"{type(node).__name__.lower()} cannot stand in a WHEN condition",
+                condition.span,
+                _HINT,
             )
     if not any(True for _ in tree.find_all(exp.Column)):
         raise BindError("this condition names no column of the source", condition.span, _HINT)

@@ -101,6 +101,9 @@ def describe(release: str, database: str, form: str) -> None:
     """Show the columns of RELEASE: role, treatment, type, and what undoes the treatment."""
     with _owner(database, must_exist=True) as owner:
         output.print_infos(owner.describe(release), form)
+        figures = owner.figures(release)
+        if figures and form == "table":
+            output.print_infos(figures, form)
 
 
 @cli.command()

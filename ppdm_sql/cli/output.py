@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.session.answers import ColumnInfo
     from ppdm_sql.session.result import Result
+    from ppdm_sql.store.figures import Figure
 
 FORMATS = ("table", "csv", "json")
 _PIPE_WIDTH = 100_000
@@ -58,8 +59,8 @@ def print_result(result: Result, form: str = "table", most: int | None = None) -
         print_result(result.more, form, most)
 
 
-def print_infos(infos: Sequence[ColumnInfo], form: str) -> None:
-    """Print the description of a release."""
+def print_infos(infos: Sequence[ColumnInfo | Figure], form: str) -> None:
+    """Print what is known of a release: its columns, or its figures."""
     rows = [tuple(asdict(info).values()) for info in infos]
     columns = list(asdict(infos[0])) if infos else []
     if form == "table":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from ppdm_sql.compile.grouping import waiting_query
 from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import to_sql
 from ppdm_sql.compile.targets import DUCKDB, TARGETS
-from ppdm_sql.errors import BindError, PpdmError, suggest
+from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, suggest
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
 from ppdm_sql.session.creation import definition_of
@@ -76,6 +77,7 @@ _SHOW = pa.schema(
         "created_at": pa.timestamp("s"),
     }
 )
+_NOT_ALL = "time ran out: some minimal nodes may be missing, and some listed not be minimal"
 _FIGURES = pa.schema({"figure": pa.string(), "value": pa.float64(), "note": pa.string()})
 _HIERARCHIES = pa.schema(
     {
@@ -141,18 +143,20 @@ def explain_hierarchies(releases: Releases, statement: ExplainHierarchies) -> pa
     release = releases.bind(entry)
     if release.grouping is None:
         raise BindError(f"release '{entry.name}' has no GENERALIZE", statement.span)
-    nodes = Generalizing(releases.engine, release, entry.storage, releases.on_stage).minimal_nodes()
-    levels = {
-        str(column.name): pa.array([node.levels[i] for node in nodes], pa.int32())
-        for i, column in enumerate(release.grouping.columns)
-    }
-    return pa.table(
-        {
-            **levels,
-            "loss": pa.array([node.loss for node in nodes], pa.float64()),
-            "rows_suppressed": pa.array([node.suppressed_rows for node in nodes], pa.int64()),
-        }
-    )
+    minimal = Generalizing(
+        releases.engine, release, entry.storage, releases.on_stage
+    ).minimal_nodes()
+    if not minimal.is_proven:
+        warnings.warn(_NOT_ALL, PrivacyWarning, stacklevel=2)
+    nodes = minimal.found
+    names = [column.name.text for column in release.grouping.columns]
+    arrays = [pa.array([node.levels[i] for node in nodes], pa.int32()) for i in range(len(names))]
+    arrays += [
+        pa.array([node.loss for node in nodes], pa.float64()),
+        pa.array([node.suppressed_rows for node in nodes], pa.int64()),
+    ]
+    # By position: a column of the release may be called loss.
+    return pa.Table.from_arrays(arrays, names=[*names, "loss", "rows_suppressed"])
 
 
 def figures_table(figures: Sequence[Figure]) -> pa.Table:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql import anonymity
 from ppdm_sql.store.figures import Figure
 
 if TYPE_CHECKING:
+    from ppdm_sql import anonymity
+    from ppdm_sql.anonymity.recoding import Recoding
     from ppdm_sql.model.grouping import BoundTarget, Grouping
     from ppdm_sql.session.generalizing import Generalized
 
@@ -20,35 +21,20 @@ def figures_of(
     alone: int,
 ) -> list[Figure]:
     """Return the figures of one version, for DESCRIBE RELEASE."""
-    population, coded, outcome = done.population, done.coded, done.outcome
-    assert outcome.levels is not None
+    population, recoding = done.population, done.recoding
     who = "persons" if grouping.person is not None else "rows"
-    spent = anonymity.precision(coded.problem, outcome.levels, outcome.suppressed)
-    share = population.treated / population.rows
+    spent = recoding.precision_loss
     figures = [
-        Figure(
-            f"level of {column.name}",
-            level,
-            f"of {ladder.height}; 0 is as it was, {ladder.height} is *",
-        )
-        for column, level, ladder in zip(
-            grouping.columns, outcome.levels, coded.ladders, strict=True
-        )
-    ]
-    figures += [
-        Figure("rows treated", population.treated, f"of {population.rows} in the source"),
-        Figure("rows suppressed", outcome.suppressed_rows, _fate(grouping)),
+        *_levels(grouping, done),
+        Figure("rows treated", population.treated, f"of {population.rows:,} in the source"),
+        Figure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
         Figure("classes", measures.classes, "of treated rows that show the same"),
         Figure("smallest class", measures.k, f"{who}, among treated rows"),
         *reached_targets(grouping, measures),
-        Figure(
-            "precision of treated rows",
-            1 - spent,
-            "1: as they were, 0: all *",
-        ),
+        Figure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
         Figure(
             "precision of the release",
-            1 - spent * share,
+            1 - spent * population.treated / population.rows,
             "with the untouched rows: a measure of utility, not of safety",
         ),
     ]
@@ -61,18 +47,36 @@ def figures_of(
             ),
             Figure("unique untouched rows", alone, "not protected: nobody else shows the same"),
         ]
+    return [*figures, *_proof(grouping, recoding)]
+
+
+def _levels(grouping: Grouping, done: Generalized) -> list[Figure]:
+    if done.recoding.levels is None:
+        return []
     return [
-        *figures,
         Figure(
-            f"loss ({grouping.loss})",
-            outcome.loss,
-            "the least there is"
-            if outcome.is_proven
-            else "the best found in time: not proven to be the least",
-        ),
-        Figure("nodes of the lattice", outcome.nodes, "combinations of levels"),
-        Figure("nodes checked", outcome.checked, ""),
-        Figure("nodes pruned", outcome.pruned, "settled without a look at the data"),
+            f"level of {column.name}",
+            level,
+            f"of {ladder.height}; 0 is as it was, {ladder.height} is *",
+        )
+        for column, level, ladder in zip(
+            grouping.columns, done.recoding.levels, done.coded.ladders, strict=True
+        )
+    ]
+
+
+def _proof(grouping: Grouping, recoding: Recoding) -> list[Figure]:
+    name = f"loss ({grouping.loss})"
+    if recoding.levels is None:
+        return [Figure(name, recoding.loss, "by local recoding")]
+    sure = "the least there is"
+    if not recoding.is_proven:
+        sure = "the best found in time: not proven to be the least"
+    return [
+        Figure(name, recoding.loss, sure),
+        Figure("nodes of the lattice", recoding.nodes, "combinations of levels"),
+        Figure("nodes checked", recoding.checked, "on the data"),
+        Figure("nodes pruned", recoding.pruned, "settled without a look at the data"),
     ]
 
 

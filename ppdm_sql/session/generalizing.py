@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from ppdm_sql import anonymity
 from ppdm_sql.anonymity.cells import Coded, Scale, code_cells
+from ppdm_sql.anonymity.recoding import Recoding, recode_node, recode_partition
 from ppdm_sql.compile import grouping as sql
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, InternalError, Refused, plural
+from ppdm_sql.errors import BindError, EngineError, InternalError, Refused, plural
 from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.hierarchy import SUPPRESSED
 from ppdm_sql.session.figures import figures_of
@@ -47,7 +48,7 @@ class Generalized:
 
     population: Population
     coded: Coded
-    outcome: anonymity.Outcome
+    recoding: Recoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +79,26 @@ class Generalizing:
         """Search, and write what every combination is released as."""
         self.on_stage("counting combinations")
         population, coded, cells = self._treated()
+        recoding = self._recode(coded)
+        if recoding is None:
+            raise self._unreachable()
+        self._write(cells, coded, recoding)
+        return Generalized(population, coded, recoding)
+
+    def _recode(self, coded: Coded) -> Recoding | None:
+        targets, share = self.targets(), self.grouping.share
+        if self.grouping.method == "mondrian":
+            self.on_stage("cutting the data into regions")
+            return recode_partition(coded, anonymity.mondrian(coded.problem, targets, share))
         self.on_stage("searching the lattice")
         outcome = anonymity.search_optimal(
             coded.problem,
-            self.targets(),
-            self.grouping.share,
+            targets,
+            share,
             _loss(self.grouping),
+            on_progress=lambda share: self.on_stage(f"searching the lattice, {share:.0%} settled"),
         )
-        if outcome.levels is None:
-            raise self._unreachable()
-        labels = [
-            ladder.labels[level].take(pa.array(codes))
-            for ladder, level, codes in zip(
-                coded.ladders, outcome.levels, coded.problem.codes, strict=True
-            )
-        ]
-        self._write(cells, coded, labels, outcome.suppressed)
-        return Generalized(population, coded, outcome)
+        return recode_node(coded, outcome)
 
     def _treated(self) -> tuple[Population, Coded, pa.Table]:
         self._check_condition()
@@ -143,7 +147,7 @@ class Generalizing:
             _column(cells, sql.PERSON) if by_person else None,
         ).problem
 
-    def minimal_nodes(self) -> list[anonymity.Node]:
+    def minimal_nodes(self) -> anonymity.MinimalNodes:
         """Return every node that reaches the targets while none below it does."""
         _, coded, _ = self._treated()
         return anonymity.list_minimal(
@@ -178,7 +182,7 @@ class Generalizing:
             query = sql.unique_untouched_query(self.release, self.storage, DUCKDB)
             alone = int(self.engine.query(query).column(sql.COUNT)[0].as_py())
         warnings = []
-        if not done.outcome.is_proven:
+        if self.grouping.method == "optimal" and not done.recoding.is_proven:
             warnings.append(
                 "the search was stopped by its time limit: a better generalization may exist"
             )
@@ -209,7 +213,11 @@ class Generalizing:
         when = self.grouping.when
         if when is None:
             return
-        found = self.engine.query(sql.condition_query(self.release, self.storage))
+        try:
+            found = self.engine.query(sql.condition_query(self.release, self.storage))
+        except EngineError as error:
+            error.what = f"this condition cannot be asked of the source: {error.what}"
+            raise error.at(when.span) from None
         if found.column(sql.COUNT)[0].as_py():
             raise BindError(
                 "this condition means something else to DuckDB than to the release",
@@ -237,7 +245,7 @@ class Generalizing:
         targets = ", ".join(str(target) for target in self.grouping.targets)
         hint = "lower the targets, or allow more rows to be suppressed"
         if fixed:
-            hint += f"; {', '.join(fixed)} stay as they are: GENERALIZE them too"
+            hint += f"; QUASI columns that stay as they are part the rows: {', '.join(fixed)}"
         return Refused(
             f"no generalization reaches {targets} with at most "
             f"{self.grouping.share * 100:g} percent suppressed",
@@ -271,14 +279,13 @@ class Generalizing:
         self,
         cells: pa.Table,
         coded: Coded,
-        labels: Sequence[pa.Array],
-        suppressed: anonymity.BoolArray | None,
+        recoding: Recoding,
     ) -> None:
-        hidden = pa.array(suppressed)
-        names = [sql.key_column(i) for i in range(len(labels))]
+        hidden = pa.array(recoding.suppressed)
+        names = [sql.key_column(i) for i in range(len(recoding.labels))]
         names += [sql.fixed_column(i) for i in range(len(sql.fixed_quasi(self.release)))]
         table = cells.select(names).take(pa.array(coded.first))
-        for index, label in enumerate(labels):
+        for index, label in enumerate(recoding.labels):
             shown = pc.if_else(hidden, pa.scalar(SUPPRESSED), label)
             table = table.append_column(sql.label_column(index), shown)
         table = table.append_column(sql.IS_SUPPRESSED, hidden)

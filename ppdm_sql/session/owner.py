@@ -206,10 +206,12 @@ def _summary(figures: Sequence[Figure]) -> str:
     found = {figure.figure: figure for figure in figures}
     loss = next(figure for name, figure in found.items() if name.startswith("loss"))
     count = {name: int(figure.value or 0) for name, figure in found.items()}
+    proof = ""
+    if "nodes checked" in count:
+        proof = f": {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"
     return (
         f"\ngeneralized {plural(count['rows treated'], 'row')} into"
         f" {plural(count['classes'], 'class', 'classes')}, the smallest of"
         f" {count['smallest class']}; {plural(count['rows suppressed'], 'row')} suppressed;"
-        f" {loss.figure} {loss.value:.4f}, {loss.note}:"
-        f" {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"
+        f" {loss.figure} {loss.value:.4f}, {loss.note}{proof}"
     )

@@ -38,7 +38,8 @@ def _state(owner: Owner) -> tuple[object, ...]:
         "FROM clinic.people ORDER BY ALL",
     )
     found = [owner.connection.execute(listing).fetchall() for listing in listings]
-    return (*found, owner.execute("SHOW RELEASES").fetchall())
+    shown = [owner.execute(f"SHOW {what}").fetchall() for what in ("RELEASES", "HIERARCHIES")]
+    return (*found, *shown)
 
 
 def _told(error: ppdm_sql.PpdmError) -> str:

@@ -41,7 +41,7 @@ CLASSES = tuple[object, ...]
     diversity=st.integers(1, 2),
     percent=st.sampled_from([0, 30, 100]),
     when=st.sampled_from(["", "WHEN illness = 'hiv' OR illness = 'flu'"]),
-    loss=st.sampled_from(["precision", "ilm"]),
+    how=st.sampled_from(["loss = 'precision'", "loss = 'ilm'", "method = 'mondrian'"]),
     suppressed=st.sampled_from(["drop", "star"]),
     has_key=st.booleans(),
 )
@@ -52,7 +52,7 @@ def test_every_class_that_leaves_reaches_its_targets(
     diversity: int,
     percent: int,
     when: str,
-    loss: str,
+    how: str,
     suppressed: str,
     has_key: bool,
 ) -> None:
@@ -71,7 +71,7 @@ def test_every_class_that_leaves_reaches_its_targets(
         " a QUASI, b QUASI, c QUASI AS mapping(prefix => 'C'), illness SENSITIVE)"
         f" GENERALIZE a USING halves, b USING letters {when} UNTIL {targets}"
         f" SUPPRESS AT MOST {percent} PERCENT"
-        f" WITH (loss = '{loss}', suppressed = '{suppressed}')"
+        f" WITH ({how}, suppressed = '{suppressed}')"
     )
     try:
         with warnings.catch_warnings():

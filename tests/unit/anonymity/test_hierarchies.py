@@ -169,9 +169,12 @@ def test_missing_values_are_counted_and_not_named() -> None:
     ("levels", "what"),
     [
         ([[]], "no values"),
-        ([["a", "a"], ["x", "x"]], "stand in it twice"),
+        ([["a", "a"], ["x", "x"]], "1 value too many"),
         ([["a", None], ["x", "y"]], "NULL"),
-        ([["a", "b", "c"], ["x", "x", "y"], ["p", "q", "q"]], "1 group of level 1 belong"),
+        (
+            [["a", "b", "c"], ["x", "x", "y"], ["p", "q", "q"]],
+            "level 2 is no function of level 1: 1 group too many",
+        ),
     ],
 )
 def test_a_list_must_be_a_hierarchy(levels: list[list[str | None]], what: str) -> None:

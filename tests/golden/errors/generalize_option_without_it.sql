@@ -1,0 +1,2 @@
+CREATE RELEASE research.groups FROM clinic.people (age QUASI)
+WITH (suppressed = 'star');

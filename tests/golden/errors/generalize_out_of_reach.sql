@@ -1,0 +1,10 @@
+CREATE RELEASE research.groups
+FROM clinic.people (
+    id      KEY,
+    age     QUASI,
+    ward    QUASI,
+    illness SENSITIVE
+)
+GENERALIZE age USING tens
+    UNTIL k = 4
+    SUPPRESS AT MOST 10 PERCENT;

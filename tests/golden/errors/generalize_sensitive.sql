@@ -1,0 +1,8 @@
+CREATE RELEASE research.groups
+FROM clinic.people (
+    id      KEY,
+    age     QUASI,
+    ward    QUASI,
+    illness SENSITIVE
+)
+GENERALIZE age, illness UNTIL k = 2;

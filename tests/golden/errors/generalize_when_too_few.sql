@@ -1,0 +1,9 @@
+CREATE RELEASE research.groups
+FROM clinic.people (
+    id      KEY,
+    age     QUASI,
+    ward    QUASI,
+    illness SENSITIVE
+)
+GENERALIZE age WHEN illness = 'Flu'
+    UNTIL k = 5;

@@ -1,0 +1,1 @@
+EXPLAIN HIERARCHIES FOR RELEASE research.people;

@@ -1,0 +1,1 @@
+CREATE HIERARCHY h AS FROM 'nowhere.csv';

@@ -1,0 +1,1 @@
+CREATE HIERARCHY h AS TABLE clinic.nowhere;

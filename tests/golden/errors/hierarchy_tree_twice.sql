@@ -1,0 +1,1 @@
+CREATE HIERARCHY h AS TREE (('a', 'x'), ('a', 'y'));
