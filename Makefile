@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMPILED := .venv-compiled
+CLIENTS := .venv-clients
 
-.PHONY: demo test check lint bench test-compiled format clean
+.PHONY: demo test check lint bench fuzz clients test-compiled format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
@@ -24,6 +25,13 @@ lint: $(VENV)/.ready
 test-compiled: $(COMPILED)/.ready
 	$(COMPILED)/bin/python -m pytest
 
+# Ten times as many mutated statements as the tests try.
+fuzz: $(VENV)/.ready
+	PPDM_FUZZ=20000 $(BIN)/python -m pytest tests/attack/test_fuzz.py
+
+# The oldest DuckDB clients that must read what is published, each in an environment of its own.
+clients: $(CLIENTS)/1.4/.ready $(CLIENTS)/1.5/.ready
+
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
 
@@ -32,7 +40,7 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(COMPILED) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(COMPILED) $(CLIENTS) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
@@ -43,4 +51,11 @@ $(VENV)/.ready: pyproject.toml
 $(COMPILED)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(COMPILED)
 	$(COMPILED)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' 'sqlglot[c]>=30,<31'
+	touch $@
+
+# duckdb-engine is SQLAlchemy's way in; one environment with it is enough.
+$(CLIENTS)/1.4/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
+$(CLIENTS)/%/.ready:
+	$(PYTHON) -m venv $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check 'duckdb==$*.0' $(COMPANIONS)
 	touch $@

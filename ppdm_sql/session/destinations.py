@@ -41,13 +41,7 @@ class Destination(Protocol):
         """End: what was written is complete, or will be thrown away."""
         ...
 
-    def write(
-        self,
-        name: QualifiedName,
-        rows: exp.Select,
-        parameters: tuple[str, ...],
-        comments: Mapping[str, str],
-    ) -> exp.Expr:
+    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
         """Write a release; return what it is read back from."""
         ...
 
@@ -77,13 +71,7 @@ class DatabaseFile:
     def __exit__(self, *_: object) -> None:
         self._engine.detach(self._alias)
 
-    def write(
-        self,
-        name: QualifiedName,
-        rows: exp.Select,
-        parameters: tuple[str, ...],
-        comments: Mapping[str, str],
-    ) -> exp.Expr:
+    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
         """Write a release as a table."""
         schema, last = name.parts
         table = table_of(QualifiedName((self._alias, schema, last)))
@@ -94,7 +82,7 @@ class DatabaseFile:
                 exists=True,
             )
         )
-        self._engine.run(exp.Create(this=table, kind="TABLE", expression=rows), parameters)
+        self._engine.run(exp.Create(this=table, kind="TABLE", expression=rows))
         for column, comment in comments.items():
             named = exp.column(
                 exp.to_identifier(column, quoted=True),
@@ -135,13 +123,7 @@ class ParquetFolder:
     def __exit__(self, *_: object) -> None:
         """Every file is complete when it is written."""
 
-    def write(
-        self,
-        name: QualifiedName,
-        rows: exp.Select,
-        parameters: tuple[str, ...],
-        comments: Mapping[str, str],
-    ) -> exp.Expr:
+    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
         """Write a release as `schema.name.parquet`."""
         file = str(self._path / parquet_name(name))
         notes = [
@@ -161,7 +143,7 @@ class ParquetFolder:
                 ),
             ],
         )
-        self._engine.run(copy, parameters)
+        self._engine.run(copy)
         return exp.func("read_parquet", exp.Literal.string(file), dialect="duckdb")
 
     def write_info(self, rows: pa.Table) -> None:

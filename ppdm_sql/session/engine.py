@@ -175,7 +175,8 @@ class Engine:
         self.connection.begin()
         try:
             yield
-            self.connection.commit()
+            with withheld():
+                self.connection.commit()
         except BaseException:
             self._roll_back()
             raise
@@ -233,6 +234,10 @@ class Engine:
             "SELECT system.main.current_database() AS database, system.main.current_schema() AS schema"
         ).to_pylist()[0]
         return Name(row["schema"] if row["database"] == STORE_CATALOG.text else "main")
+
+    def register(self, kernel: Kernel) -> None:
+        """Register a function that statements of ours call."""
+        _register(self.connection, kernel)
 
     def attach_new(self, path: Path, alias: Name) -> None:
         """Make a database file that DuckDB 1.2 and newer read, and attach it."""

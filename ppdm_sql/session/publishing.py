@@ -25,6 +25,7 @@ from ppdm_sql.session.delivery import workplace
 from ppdm_sql.session.destinations import INFO, DatabaseFile, ParquetFolder
 from ppdm_sql.session.publish_target import target_of
 from ppdm_sql.session.snapshot import (
+    SHUFFLE,
     check_pseudonyms,
     released,
     snapshot_query,
@@ -56,6 +57,11 @@ if TYPE_CHECKING:
 _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
     "duckdb": DatabaseFile,
     "parquet": ParquetFolder,
+}
+_CAUSES = {
+    "IO error": "the disk is full, or may not be written",
+    "Failed to commit": "the disk is full, or may not be written",
+    "OutOfMemory error": "out of memory",
 }
 _SHADOWS = (
     "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
@@ -135,6 +141,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         statement.format,
         _unlinkable(statement),
     )
+    engine.register(SHUFFLE)
     with workplace(target.parent) as place:
         destination = make(engine, place / target.name)
         try:
@@ -189,8 +196,8 @@ def _write_release(
     columns = released(catalog.list_columns(engine, entry))
     comments = {column.name: _comment(column) for column in columns}
     with _storage(releases, entry, bound, publication) as storage:
-        query, values = snapshot_query(engine, bound, storage)
-        written = destination.write(entry.name, query, values, comments)
+        query = snapshot_query(engine, bound, storage)
+        written = destination.write(entry.name, query, comments)
     releases.on_stage(f"checking {entry.name}")
     targets = verify_snapshot(engine, entry, bound, written)
     links = {link for _, _, link in _linking(bound)}
@@ -311,11 +318,11 @@ def _refuse_shadows(engine: Engine, statement: PublishRelease) -> None:
 
 
 def _could_not_write(error: EngineError, target: Path) -> PpdmError:
-    if "IO error" not in error.what and "OutOfMemory error" not in error.what:
-        return error
-    why = "the disk is full, or may not be written" if "IO" in error.what else "out of memory"
-    return StoreError(
-        f"'{target}' could not be written: {why}",
-        error.span,
-        "nothing was published; what was there is still there",
-    )
+    for sign, why in _CAUSES.items():
+        if sign in error.what:
+            return StoreError(
+                f"'{target}' could not be written: {why}",
+                error.span,
+                "nothing was published; what was there is still there",
+            )
+    return error

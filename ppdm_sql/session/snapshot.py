@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -11,6 +10,8 @@ from sqlglot import exp
 from ppdm_sql.compile.query import compile_release
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import InternalError, Refused, TreatmentError, plural
+from ppdm_sql.kernels.shuffle import shuffle
+from ppdm_sql.model.transform import Kernel
 from ppdm_sql.session.creation import check_types
 from ppdm_sql.store import catalog
 
@@ -22,25 +23,23 @@ if TYPE_CHECKING:
     from ppdm_sql.session.engine import Engine
     from ppdm_sql.store.catalog import ColumnEntry, Entry
 
+SHUFFLE = Kernel("ppdm_shuffle", ("DOUBLE",), "UBIGINT", shuffle)
+"""Registered before a snapshot is written."""
 _ROWS = "s"
 _ENUM = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
-_UNREADABLE = re.compile(r"\b(?:VARIANT|GEOMETRY)\b")
+# What DuckDB 1.4 cannot read, or a file of storage version 1.2 cannot hold (tried, one by one).
+_UNREADABLE = re.compile(r"\b(?:VARIANT|GEOMETRY|TIME_NS|TIMESTAMPTZ_NS|TUPLE)\b|\bSTRUCT(?!\()")
 _NULL = '"NULL"'
 
 
-def snapshot_query(
-    engine: Engine, release: Release, storage: Storage
-) -> tuple[exp.Select, tuple[str, ...]]:
-    """Return the SELECT that writes a release, and the values of its placeholders.
-
-    Its order is that of a hash of a random number and of a secret drawn here: unrelated to the
-    source, to the order of any other release, and to a seed that the owner may have set.
-    """
+def snapshot_query(engine: Engine, release: Release, storage: Storage) -> exp.Select:
+    """Return the SELECT that writes a release, in an order unrelated to any other."""
     rows = compile_release(release, storage, DUCKDB)
     shown = [_published(name, type_) for name, type_ in engine.columns(rows)]
     source = rows.subquery(exp.to_identifier(_ROWS, quoted=True))
-    draw = _system("hash", _system("random"), exp.Placeholder())
-    return exp.select(*shown).from_(source).order_by(draw), (secrets.token_hex(16),)
+    # Of a random number, so that DuckDB asks anew for each row.
+    draw = exp.Anonymous(this=SHUFFLE.name, expressions=[_random()])
+    return exp.select(*shown).from_(source).order_by(draw)
 
 
 def verify_snapshot(
@@ -97,7 +96,7 @@ def _published(name: str, type_: str) -> exp.Expr:
     """Return a column as it is published: the type of an ENUM lists values that no row has."""
     if _UNREADABLE.search(_ENUM.sub("", type_)):
         raise Refused(
-            f"column '{name}' is of a type that DuckDB 1.x cannot read",
+            f"column '{name}' is of a type that older clients cannot read",
             hint="cast it in a (SELECT …) source",
         )
     column: exp.Expr = _column(name)
@@ -111,7 +110,7 @@ def _column(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
 
 
-def _system(function: str, *arguments: exp.Expr) -> exp.Expr:
-    """Return a call of DuckDB's own function: a macro of that name could stand before it."""
-    call = exp.Anonymous(this=function, expressions=list(arguments))
-    return exp.Dot.build([exp.to_identifier("system"), exp.to_identifier("main"), call])
+def _random() -> exp.Expr:
+    """Return DuckDB's own `random()`: a macro of that name could stand before it."""
+    words = [exp.to_identifier("system"), exp.to_identifier("main")]
+    return exp.Dot.build([*words, exp.Anonymous(this="random")])
