@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMPILED := .venv-compiled
+CLIENTS := .venv-clients
 
-.PHONY: demo test check lint bench experiments test-compiled format clean
+.PHONY: demo test check lint bench experiments fuzz clients test-compiled format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
@@ -24,6 +25,13 @@ lint: $(VENV)/.ready
 test-compiled: $(COMPILED)/.ready
 	$(COMPILED)/bin/python -m pytest -n auto
 
+# Ten times as many mutated statements as the tests try.
+fuzz: $(VENV)/.ready
+	PPDM_FUZZ=20000 $(BIN)/python -m pytest tests/attack/test_fuzz.py
+
+# The oldest DuckDB clients that must read what is published, each in an environment of its own.
+clients: $(CLIENTS)/1.4/.ready $(CLIENTS)/1.5/.ready
+
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
 
@@ -35,7 +43,7 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(COMPILED) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(COMPILED) $(CLIENTS) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
@@ -50,4 +58,11 @@ $(VENV)/.experiments: $(VENV)/.ready
 $(COMPILED)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(COMPILED)
 	$(COMPILED)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' 'sqlglot[c]>=30,<31'
+	touch $@
+
+# duckdb-engine is SQLAlchemy's way in; one environment with it is enough.
+$(CLIENTS)/1.4/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
+$(CLIENTS)/%/.ready:
+	$(PYTHON) -m venv $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check 'duckdb==$*.0' $(COMPANIONS)
 	touch $@

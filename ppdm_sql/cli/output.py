@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.session.answers import ColumnInfo
     from ppdm_sql.session.result import Result
+    from ppdm_sql.session.rows import TableRows
     from ppdm_sql.store.figures import Figure
 
 FORMATS = ("table", "csv", "json")
@@ -40,23 +41,26 @@ def print_result(result: Result, form: str = "table", most: int | None = None) -
     """Print what a statement answered: its sentence, or its rows."""
     if result.message and form == "table":
         click.echo(result.message)
-    columns = result.columns
-    if not columns:
-        return
-    if form != "table":
-        _print_data(columns, iter(result.fetchone, None), form)
-        return
-    if columns == ["sql"]:
+    if form == "table" and result.columns == ["sql"]:
         for row in result.fetchall():
             click.echo(row[0])
+    elif result.columns:
+        print_rows(result, form, most)
+    if result.more is not None and form == "table":
+        print_result(result.more, form, most)
+
+
+def print_rows(result: Result | TableRows, form: str = "table", most: int | None = None) -> None:
+    """Print rows: all of them for programs, the first ones for people."""
+    columns = result.columns
+    if form != "table":
+        _print_data(columns, iter(result.fetchone, None), form)
         return
     rows = list(islice(iter(result.fetchone, None), None if most is None else most + 1))
     cut = most is not None and len(rows) > most
     print_table(columns, rows[:most])
     if cut:
         click.echo(f"(the first {most} rows)")
-    if result.more is not None:
-        print_result(result.more, form, most)
 
 
 def print_infos(infos: Sequence[ColumnInfo | Figure], form: str) -> None:

@@ -19,8 +19,11 @@ from ppdm_sql.model.syntax import (
     DropRelease,
     ExplainHierarchies,
     ExplainRelease,
+    Option,
     PlainSql,
+    PublishRelease,
     RefreshRelease,
+    ReleaseName,
     ShowHierarchies,
     ShowReleases,
 )
@@ -29,9 +32,11 @@ from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
 from ppdm_sql.session.places import located
+from ppdm_sql.session.publishing import publish
 from ppdm_sql.session.result import Result
 from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.catalog import open_store
+from ppdm_sql.store.publications import list_publications
 from ppdm_sql.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -44,7 +49,9 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
+    from ppdm_sql.session.publishing import Published
     from ppdm_sql.store.figures import Figure
+    from ppdm_sql.store.publications import PublishedRelease
 
 
 class Owner:
@@ -126,6 +133,22 @@ class Owner:
         """Return the SELECT of a release; secrets are in the store, not in it."""
         return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
 
+    def publish(
+        self,
+        *releases: str,
+        to: str | os.PathLike[str],
+        format: str = "duckdb",
+        unlinkable: bool = False,
+    ) -> Result:
+        """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`."""
+        names = tuple(ReleaseName(parse_name(release)) for release in releases)
+        options = (Option("unlinkable", unlinkable),)
+        return self._run(PublishRelease(names, str(to), format, options))
+
+    def publications(self) -> list[PublishedRelease]:
+        """Return what was published, the latest last."""
+        return list_publications(self._engine)
+
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self._engine.progress()
@@ -183,6 +206,8 @@ class Owner:
                 return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
             case ExplainHierarchies():
                 return Result(answers.explain_hierarchies(self._releases, statement))
+            case PublishRelease():
+                return _published(publish(self._releases, statement))
             case PlainSql():
                 return self._plain(statement, parameters)
 
@@ -215,3 +240,13 @@ def _summary(figures: Sequence[Figure]) -> str:
         f" {count['smallest class']}; {plural(count['rows suppressed'], 'row')} suppressed;"
         f" {loss.figure} {loss.value:.4f}, {loss.note}{proof}"
     )
+
+
+def _published(done: Published) -> Result:
+    for warning in done.warnings:
+        warnings.warn(warning, PrivacyWarning, stacklevel=5)
+    listed = ", ".join(
+        f"{one.entry.name} (version {one.entry.version}, {plural(one.rows, 'row')})"
+        for one in done.releases
+    )
+    return Result(message=f"published {listed} to '{done.publication.path}'")

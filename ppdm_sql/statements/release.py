@@ -42,7 +42,7 @@ def parse_create_release(cursor: Cursor) -> CreateRelease:
     source = _source(cursor)
     rules = _rules(cursor)
     generalize = parse_generalize(cursor) if cursor.at("GENERALIZE") else None
-    options = _options(cursor) if cursor.take("WITH") else ()
+    options = parse_options(cursor) if cursor.take("WITH") else ()
     cursor.expect_end(AFTER_TARGETS if generalize else _CLAUSES)
     span = cursor.span_from(start)
     return CreateRelease(name, source, rules, options, replace, generalize, span, name_span)
@@ -162,7 +162,8 @@ def _role(cursor: Cursor, columns: tuple[ColumnName, ...]) -> Role:
     return _ROLES[cursor.advance().folded]
 
 
-def _options(cursor: Cursor) -> tuple[Option, ...]:
+def parse_options(cursor: Cursor) -> tuple[Option, ...]:
+    """Take `( name = value, … )`, after WITH."""
     cursor.expect("(", "after WITH")
     options: list[Option] = []
     while not cursor.take(")"):

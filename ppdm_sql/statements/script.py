@@ -17,6 +17,7 @@ from ppdm_sql.statements.hierarchy import (
     parse_explain_hierarchies,
     parse_show_hierarchies,
 )
+from ppdm_sql.statements.publish import parse_publish_release
 from ppdm_sql.statements.release import (
     parse_create_release,
     parse_drop_release,
@@ -47,6 +48,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DROP", "HIERARCHY"), parse_drop_hierarchy),
     (("SHOW", "HIERARCHIES"), parse_show_hierarchies),
     (("EXPLAIN", "HIERARCHIES"), parse_explain_hierarchies),
+    (("PUBLISH", "RELEASE"), parse_publish_release),
 )
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)

@@ -23,7 +23,9 @@ from ppdm_sql.model.syntax import (
     FileSource,
     Generalize,
     HierarchyBody,
+    Option,
     PlainSql,
+    PublishRelease,
     QuerySource,
     RangesBody,
     RefreshRelease,
@@ -64,6 +66,8 @@ def unparse(statement: Statement) -> str:
             return "SHOW HIERARCHIES"
         case ExplainHierarchies(name):
             return f"EXPLAIN HIERARCHIES FOR RELEASE {_qualified(name)}"
+        case PublishRelease():
+            return _publish(statement)
         case PlainSql(text):
             return text
 
@@ -76,12 +80,19 @@ def _create(statement: CreateRelease) -> str:
     )
     if statement.generalize is not None:
         text += f"\n{_generalize(statement.generalize)}"
-    if statement.options:
-        options = ", ".join(
-            f"{quote(option.name)} = {_value(option.value)}" for option in statement.options
-        )
-        text += f"\nWITH ({options})"
-    return text
+    return text + (f"\n{_with(statement.options)}" if statement.options else "")
+
+
+def _publish(statement: PublishRelease) -> str:
+    names = ", ".join(_qualified(release.name) for release in statement.releases)
+    text = f"PUBLISH RELEASE {names} TO {_string(statement.path)}"
+    text += f" (FORMAT {quote(statement.format)})"
+    return text + (f" {_with(statement.options)}" if statement.options else "")
+
+
+def _with(options: tuple[Option, ...]) -> str:
+    listed = ", ".join(f"{quote(option.name)} = {_value(option.value)}" for option in options)
+    return f"WITH ({listed})"
 
 
 def _rule(rule: ColumnRule) -> str:
