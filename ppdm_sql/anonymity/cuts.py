@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ppdm_sql.anonymity.losses import level_shares
+from ppdm_sql.anonymity.segments import Segments
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity.problem import Axis, BoolArray, FloatArray, IntArray
-    from ppdm_sql.anonymity.segments import Segments
+
+_LAST = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,11 @@ class _Number:
 
 
 class _Category:
-    """Cut into the groups one level below the lowest group that holds the part."""
+    """Cut into groups of the hierarchy, those with too few rows together.
+
+    The level is the highest at which such a cut exists; without small groups, that is the one
+    below the lowest group that holds the part.
+    """
 
     def __init__(self, axis: Axis, codes: IntArray) -> None:
         self._codes = codes
@@ -131,13 +137,18 @@ class _Category:
     def cut(
         self, combinations: IntArray, parts: Segments, rows: IntArray, k: int
     ) -> tuple[IntArray, BoolArray]:
-        level, codes = self._level(combinations, parts), self._codes[combinations]
-        below = np.maximum(level - 1, 0)[parts.number]
+        codes = self._codes[combinations]
         side = np.zeros(len(codes), dtype=np.int64)
-        for at in np.unique(below):
-            chosen = below == at
-            side[chosen] = self._groups[at][codes[chosen]]
-        return side, level > 0
+        has_cut = np.zeros(parts.count, dtype=np.bool_)
+        for groups in self._groups[-2::-1]:
+            at = np.flatnonzero(~has_cut[parts.number])
+            if not len(at):
+                break
+            owner = parts.number[at]
+            tried, is_cut = _sides(owner, groups[codes[at]], rows[at], parts.count, k)
+            side[at] = tried
+            has_cut |= is_cut
+        return side, has_cut
 
     def cells(self, combinations: IntArray, parts: Segments) -> Groups:
         level, code = self._level(combinations, parts), self._codes[combinations[parts.begins]]
@@ -152,3 +163,26 @@ class _Category:
             # Levels are nested: once a part is in one group, it stays so.
             level += parts.least(group) != parts.most(group)
         return level
+
+
+def _sides(
+    owner: IntArray, group: IntArray, rows: IntArray, parts: int, k: int
+) -> tuple[IntArray, BoolArray]:
+    """Part groups: each a side of its own, but those with fewer than k rows all on side 0.
+
+    Where these have fewer than k rows together, the smallest other group joins them.
+    """
+    groups = int(group.max()) + 1
+    distinct, child = np.unique(owner * groups + group, return_inverse=True)
+    children = Segments.of(distinct // groups)
+    size = np.bincount(child, rows).astype(np.int64)
+    is_small = size < k
+    few = children.total(size * is_small)
+    # By size, then by group, so that one group alone is the smallest.
+    rank = np.where(is_small, _LAST, size * groups + distinct % groups)
+    is_next = rank == children.least(rank)[children.number]
+    is_rest = is_small | (is_next & ((few > 0) & (few < k))[children.number])
+    sides = children.total((~is_rest).astype(np.int64)) + (few > 0)
+    is_cut = np.zeros(parts, dtype=np.bool_)
+    is_cut[distinct[children.begins] // groups] = sides > 1
+    return np.where(is_rest, 0, distinct % groups + 1)[child], is_cut

@@ -2,8 +2,8 @@
 
 Strict: a cut is made only where all its parts reach all targets. Each part is cut along the axis
 on which it is widest and, where that fails, along the next; a number at the value nearest to the
-median that leaves k rows on either side, a category into the groups of its hierarchy one level
-below. All parts take a step at once, in a few array operations.
+median that leaves k rows on either side, a category into groups of its hierarchy, those with
+fewer than k rows together. All parts take a step at once, in a few array operations.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class _Cutting:
 
     def step(self) -> bool:
         """Try to cut every open part where it is widest; tell whether any was open."""
-        self._keep_open(self._width.max(axis=1, initial=0) > 0)
+        rows = self._segments(self._open).total(self._problem.rows[self._open])
+        self._keep_open((self._width.max(axis=1, initial=0) > 0) & (rows >= 2 * self._k))
         if not len(self._open):
             return False
         parts = self._segments(self._open)
