@@ -114,6 +114,45 @@ def explain(release: str, database: str, target: str) -> None:
 
 
 @cli.command()
+@click.argument("release")
+@click.argument("results", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.option("--where", "predicate", help="A condition in released terms, instead of a file.")
+@click.option(
+    "--passing-others",
+    is_flag=True,
+    help="Hand on what stands in --where of other sites' columns.",
+)
+@_DATABASE
+@_FORMAT
+def interpret(
+    release: str,
+    results: str | None,
+    predicate: str | None,
+    passing_others: bool,
+    database: str,
+    form: str,
+) -> None:
+    """Translate RESULTS of RELEASE into original terms: a file of rules, centroids, a tree.
+
+    CSV and Parquet are read as tables, anything else as text, such as scikit-learn's export_text.
+    """
+    if (results is None) == (predicate is None):
+        raise PpdmError("name a file of results or write --where and a condition, one of the two")
+    with _owner(database, must_exist=True) as owner:
+        if predicate is not None:
+            condition = owner.interpret(release, predicate, passing_others=passing_others)
+            output.print_text(condition.original)
+            notes = condition.notes
+        else:
+            assert results is not None  # one of the two is there
+            table = owner.interpret_file(release, results)
+            output.print_rows(table.table, form)
+            notes = table.notes
+        for note in notes:
+            output.print_note(f"note: {note}")
+
+
+@cli.command()
 @click.option("--patients", default=20_000, show_default=True, help="How many to generate.")
 def demo(patients: int) -> None:
     """Release a clinic's table of generated patients, in memory, and show what happens."""

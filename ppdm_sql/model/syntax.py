@@ -171,6 +171,28 @@ class ExplainRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class InterpretPredicate:
+    """INTERPRET RELEASE name [PASSING OTHERS] WHERE predicate."""
+
+    name: QualifiedName
+    predicate: str = field(repr=False)
+    """Its text: what it means depends on the columns of the release."""
+    passes_others: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+    predicate_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InterpretTable:
+    """INTERPRET RELEASE name TABLE results."""
+
+    name: QualifiedName
+    table: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+    table_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PlainSql:
     """Anything that is not ours: handed to DuckDB letter by letter."""
 
@@ -179,6 +201,13 @@ class PlainSql:
 
 
 ReleaseStatement: TypeAlias = (
-    CreateRelease | DropRelease | RefreshRelease | ShowReleases | DescribeRelease | ExplainRelease
+    CreateRelease
+    | DropRelease
+    | RefreshRelease
+    | ShowReleases
+    | DescribeRelease
+    | ExplainRelease
+    | InterpretPredicate
+    | InterpretTable
 )
 Statement: TypeAlias = ReleaseStatement | PlainSql

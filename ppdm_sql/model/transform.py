@@ -197,6 +197,22 @@ class Inverts(Protocol):
 
 
 @runtime_checkable
+class Affine(Protocol):
+    """A treatment of the form A · x + b: means of released values are released means."""
+
+    is_affine: ClassVar[bool]
+
+
+@runtime_checkable
+class NullsApart(Protocol):
+    """A treatment that releases NULL not just where its own column is NULL."""
+
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return when one released column is NULL: a condition that is true or false, not NULL."""
+        ...
+
+
+@runtime_checkable
 class UsesRowKey(Protocol):
     """A treatment that is fixed for each row: the release must have a KEY."""
 

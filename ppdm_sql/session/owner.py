@@ -16,11 +16,13 @@ from ppdm_sql.model.syntax import (
     DescribeRelease,
     DropRelease,
     ExplainRelease,
+    InterpretPredicate,
+    InterpretTable,
     PlainSql,
     RefreshRelease,
     ShowReleases,
 )
-from ppdm_sql.session import answers
+from ppdm_sql.session import answers, interpreting
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.places import located
@@ -34,11 +36,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import duckdb
+    import pandas as pd
 
     from ppdm_sql.model.syntax import Statement
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
+    from ppdm_sql.session.interpreting import Interpreted, ResultsTable
 
 
 class Owner:
@@ -116,6 +120,29 @@ class Owner:
         """Return the SELECT of a release; secrets are in the store, not in it."""
         return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
 
+    def interpret(
+        self, release: str, predicate: str, *, passing_others: bool = False
+    ) -> Interpreted:
+        """Translate a condition on released columns into one on original columns.
+
+        With `passing_others`, conditions on columns that the release does not have are handed on
+        as they are: with several sites, each translates its own.
+        """
+        statement = InterpretPredicate(parse_name(release), predicate, passing_others)
+        return interpreting.interpret_predicate(self._releases, statement)
+
+    def interpret_table(self, release: str, table: str | pa.Table | pd.DataFrame) -> ResultsTable:
+        """Translate a table of results: rules, centroids, thresholds.
+
+        `table` names a table of the database, or is an Arrow table or a pandas frame, such as
+        mlxtend's with its sets of items.
+        """
+        return interpreting.interpret_results(self._releases, parse_name(release), table)
+
+    def interpret_file(self, release: str, path: str | os.PathLike[str]) -> ResultsTable:
+        """Translate a file of results: CSV, Parquet, or any text such as a printed tree."""
+        return interpreting.interpret_file(self._releases, parse_name(release), Path(path))
+
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self._engine.progress()
@@ -160,6 +187,12 @@ class Owner:
             case ExplainRelease():
                 text = answers.explain_release(self._releases, statement)
                 return Result(answers.explain_table(text))
+            case InterpretPredicate():
+                answer = interpreting.interpret_predicate(self._releases, statement)
+                return Result(interpreting.predicate_table(answer))
+            case InterpretTable():
+                results = interpreting.interpret_table(self._releases, statement)
+                return Result(results.table, "\n".join(results.notes))
             case PlainSql():
                 return self._plain(statement, parameters)
 

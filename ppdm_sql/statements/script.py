@@ -11,6 +11,7 @@ from ppdm_sql.statements.commands import (
     parse_show_releases,
 )
 from ppdm_sql.statements.cursor import Cursor
+from ppdm_sql.statements.interpret import parse_interpret_release
 from ppdm_sql.statements.release import (
     parse_create_release,
     parse_drop_release,
@@ -36,6 +37,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DESCRIBE", "RELEASE"), parse_describe_release),
     (("EXPLAIN", "RELEASE"), parse_explain_release),
     (("SHOW", "RELEASES"), parse_show_releases),
+    (("INTERPRET", "RELEASE"), parse_interpret_release),
 )
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)

@@ -14,6 +14,8 @@ from ppdm_sql.model.syntax import (
     DropRelease,
     ExplainRelease,
     FileSource,
+    InterpretPredicate,
+    InterpretTable,
     PlainSql,
     QuerySource,
     RefreshRelease,
@@ -41,6 +43,11 @@ def unparse(statement: Statement) -> str:
             return f"DESCRIBE RELEASE {_qualified(name)}"
         case ExplainRelease(name, target):
             return f"EXPLAIN RELEASE {_qualified(name)} FOR {Name(target)}"
+        case InterpretPredicate(name, predicate, passes_others):
+            others = " PASSING OTHERS" if passes_others else ""
+            return f"INTERPRET RELEASE {_qualified(name)}{others} WHERE {predicate}"
+        case InterpretTable(name, table):
+            return f"INTERPRET RELEASE {_qualified(name)} TABLE {_qualified(table)}"
         case PlainSql(text):
             return text
 

@@ -50,6 +50,7 @@ class Hybrid:
     summary: ClassVar[str] = "each column translated, scaled or rotated; which, is secret"
     undone_by: ClassVar[str] = "two known rows"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
 
     columns: tuple[InputColumn, ...]
     operations: tuple[Operation, ...] | None = field(repr=False)
@@ -183,6 +184,14 @@ class Hybrid:
             expression=exp.Mul(this=literal_of(other), expression=as_double(columns[partner])),
         )
         return comparison(operator, total, literal_of(literal - shift))
+
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where the column, or the partner it was turned with, is NULL."""
+        partner = _partner(index, len(columns))
+        mixed = [columns[index]]
+        if partner is not None and self._row(drawn, index)[1]:
+            mixed.append(columns[partner])
+        return exp.or_(*(column.is_(exp.null()) for column in mixed))
 
     def _row(self, drawn: Drawn, at: int) -> tuple[float, float, float]:
         own, other, shift = (

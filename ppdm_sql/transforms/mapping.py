@@ -148,6 +148,19 @@ class Mapping:
             return None
         return exp.In(this=columns[index], expressions=others) if others else exp.false()
 
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where a category has no alias yet."""
+        column = columns[index]
+        no_value = column.is_(exp.null())
+        known = drawn.tables[_TABLE].column("original")
+        if not known.num_chunks or not len(known):
+            return exp.true()
+        try:
+            listed = [literal_of(value) for value in known.to_pylist()]
+        except OverflowError:  # a day that is in DuckDB's calendar and not in Python's
+            return no_value
+        return exp.or_(no_value, exp.not_(exp.In(this=column.copy(), expressions=listed)))
+
     def _key(self, column: exp.Expr) -> exp.Expr:
         if not self.is_native:
             return as_text(column)

@@ -40,6 +40,7 @@ class Rotation:
     summary: ClassVar[str] = "pairs of columns turned clockwise by a secret angle"
     undone_by: ClassVar[str] = "one known row, two to be sure; distances between rows are kept"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel(
             "ppdm_rotation",
@@ -165,6 +166,12 @@ class Rotation:
         for term in terms[1:]:
             total = exp.Add(this=total, expression=term)
         return comparison(operator, total, literal_of(literal))
+
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where one of the columns that it was turned with is NULL."""
+        weights = self._weights(drawn, index)
+        mixed = [column for weight, column in zip(weights, columns, strict=True) if weight]
+        return exp.or_(*(column.is_(exp.null()) for column in mixed))
 
     def _weights(self, drawn: Drawn, index: int) -> list[float]:
         """Return what each original column contributes to one released column."""

@@ -35,6 +35,7 @@ class Scaling:
     summary: ClassVar[str] = "x · e, one secret constant a column"
     undone_by: ClassVar[str] = "one known value other than 0"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("ppdm_scaling", ("DOUBLE", "DOUBLE"), "DOUBLE", scaling),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pyarrow as pa
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_DAY_LETTERS = len("2020-01-31")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Translation:
     summary: ClassVar[str] = "x + e, one secret constant a column; dates move by whole days"
     undone_by: ClassVar[str] = "one known value"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("ppdm_translation", ("DOUBLE", "DOUBLE"), "DOUBLE", translation),
     )
@@ -148,10 +151,12 @@ class Translation:
         index: int = 0,
     ) -> exp.Expr | None:
         """Move the literal back."""
-        if isinstance(literal, str) or self.columns[index].type.kind in TIMES:
-            return None
         by = drawn.parameters[f"by_{index}"]
-        assert not isinstance(by, str)
+        if self.columns[index].type.kind in TIMES:
+            moment = _earlier(literal, int(by))
+            return None if moment is None else comparison(operator, columns[index], moment)
+        if isinstance(literal, str) or isinstance(by, str):
+            return None
         column = columns[index]
         if self.columns[index].type.text not in FITS_BIGINT:
             column = as_double(column)  # a DECIMAL literal would not fit beside a HUGEINT
@@ -189,6 +194,18 @@ class Translation:
             days = pa.scalar(int(by) * 86_400, pa.duration("s"))
             return pc.subtract(_precise(y), days).cast(y.type)
         return pc.subtract(y, by)
+
+
+def _earlier(literal: Parameter, days: int) -> exp.Expr | None:
+    """Return the day or moment that many days before one; None where there is none."""
+    try:
+        return literal_of(_moment(str(literal)) - timedelta(days=days))
+    except (ValueError, OverflowError):  # not a day, or one that no calendar of Python has
+        return None
+
+
+def _moment(text: str) -> date:
+    return date.fromisoformat(text) if len(text) == _DAY_LETTERS else datetime.fromisoformat(text)
 
 
 def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
