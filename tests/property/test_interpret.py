@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hypothesis.strategies as st
 from hypothesis import given, settings
 
 import ppdm_sql
-from ppdm_sql.session.owner import Owner
+
+if TYPE_CHECKING:
+    from ppdm_sql.session.owner import Owner
 
 ROWS = 60
 MAKE = f"""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +11,12 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.errors import BindError, EngineError, StatementError
-from ppdm_sql.session.owner import Owner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ppdm_sql.session.owner import Owner
 
 DOCUMENT = """
 CREATE SCHEMA s;
