@@ -200,6 +200,28 @@ class PlainSql:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ReleaseName:
+    """A release as a list of releases names it."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishRelease:
+    """PUBLISH RELEASE name [, name …] TO 'path' [(FORMAT word)] [WITH ( options )]."""
+
+    releases: tuple[ReleaseName, ...]
+    path: str
+    format: str = "duckdb"
+    """Folded; which formats there are is not known here."""
+    options: tuple[Option, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+    path_span: Span | None = field(default=None, compare=False, repr=False)
+    format_span: Span | None = field(default=None, compare=False, repr=False)
+
+
 ReleaseStatement: TypeAlias = (
     CreateRelease
     | DropRelease
@@ -209,5 +231,6 @@ ReleaseStatement: TypeAlias = (
     | ExplainRelease
     | InterpretPredicate
     | InterpretTable
+    | PublishRelease
 )
 Statement: TypeAlias = ReleaseStatement | PlainSql

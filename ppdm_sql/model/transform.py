@@ -220,6 +220,18 @@ class UsesRowKey(Protocol):
 
 
 @runtime_checkable
+class Links(Draws, Protocol):
+    """A treatment whose values meet equal ones elsewhere, so that rows can be joined on them.
+
+    What it draws depends on keys alone: under other keys the same values meet no others.
+    """
+
+    def link(self) -> str:
+        """Return what two treatments must share for their values to meet; never shown."""
+        ...
+
+
+@runtime_checkable
 class Notes(Protocol):
     """A treatment with something to say about what it did, without any parameter."""
 

@@ -92,7 +92,7 @@ class Releases:
             entry = self.entry(statement.name, statement.span)
             try:
                 release = self.bind(entry)
-                _check_types(release, catalog.list_columns(self.engine, entry))
+                check_types(release, catalog.list_columns(self.engine, entry))
                 drawn = parameters.read_drawn(self.engine, entry.storage, release, entry.tables)
                 return self._make_version(release, entry.definition, entry, drawn)
             except PpdmError as error:
@@ -258,7 +258,7 @@ def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
     return repr(parameters) if parameters else ""
 
 
-def _check_types(release: Release, previous: Sequence[ColumnEntry]) -> None:
+def check_types(release: Release, previous: Sequence[ColumnEntry]) -> None:
     """Raise when a column of the source has another type than when the release was made."""
     columns = [column for rule in release.rules for column in rule.columns]
     for column, entry in zip(columns, previous, strict=False):

@@ -108,18 +108,22 @@ class Engine:
 
     def create_table(self, name: QualifiedName, data: pa.Table) -> None:
         """Write a table in bulk, in place of one of that name."""
+        with self.lend(data) as incoming:
+            rows = exp.select("*").from_(table_of(incoming))
+            self.run(exp.Create(this=table_of(name), kind="TABLE", expression=rows, replace=True))
+
+    @contextmanager
+    def lend(self, data: pa.Table) -> Iterator[QualifiedName]:
+        """Let statements of a block read a table that is in memory and stays there."""
         # A name of its own each time: the owner may have anything called anything.
-        incoming = f"ppdm_incoming_{secrets.token_hex(8)}"
+        name = f"ppdm_incoming_{secrets.token_hex(8)}"
         with self._ready():
-            self.connection.register(incoming, data)
-            try:
-                rows = exp.select("*").from_(table_of(QualifiedName.of("temp", "main", incoming)))
-                self.run(
-                    exp.Create(this=table_of(name), kind="TABLE", expression=rows, replace=True)
-                )
-            finally:
-                with suppress(duckdb.Error):  # in an aborted transaction it is gone already
-                    self.connection.unregister(incoming)
+            self.connection.register(name, data)
+        try:
+            yield QualifiedName.of("temp", "main", name)
+        finally:
+            with suppress(duckdb.Error):  # in an aborted transaction it is gone already
+                self.connection.unregister(name)
 
     def plain(self, text: str, parameters: object = None) -> Any:
         """Run a statement of the owner's own; return what its rows are read from, or None.
@@ -161,7 +165,7 @@ class Engine:
         In DuckDB an error aborts the owner's whole transaction; so does one of ours: nothing
         that was begun can be committed by half.
         """
-        if self._in_transaction():
+        if self.in_transaction():
             try:
                 yield
             except BaseException:
@@ -183,7 +187,8 @@ class Engine:
             self.connection.abort()
             yield
 
-    def _in_transaction(self) -> bool:
+    def in_transaction(self) -> bool:
+        """Whether the owner has a transaction open."""
         # Outside a transaction every statement is one of its own, with a number of its own.
         with self._ready():
             first, second = (
@@ -229,9 +234,54 @@ class Engine:
         ).to_pylist()[0]
         return Name(row["schema"] if row["database"] == STORE_CATALOG.text else "main")
 
+    def attach_new(self, path: Path, alias: Name) -> None:
+        """Make a database file that DuckDB 1.2 and newer read, and attach it."""
+        attach = exp.Attach(
+            this=exp.alias_(
+                exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True)
+            ),
+            expressions=[
+                exp.AttachOption(
+                    this=exp.var("STORAGE_VERSION"), expression=exp.Literal.string("v1.2.0")
+                )
+            ],
+        )
+        self.run(attach)
+
+    def detach(self, alias: Name) -> None:
+        """Let go of an attached database; its file is then complete."""
+        self.run(exp.Detach(this=exp.to_identifier(alias.text, quoted=True), exists=True))
+
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self.connection.query_progress()
+
+
+def tables_in(path: Path) -> list[tuple[str, str]] | None:
+    """Return schema and name of everything a database file lists; None if it is no such file.
+
+    Asked of an engine of its own, so that nothing of the owner's is near.
+    """
+    attach = exp.Attach(
+        this=exp.alias_(exp.Literal.string(str(path)), exp.to_identifier("looked_at", quoted=True)),
+        expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))],
+    )
+    with duckdb.connect(":memory:") as connection:
+        try:
+            connection.execute(to_sql(attach))
+        except duckdb.Error:
+            return None
+        return connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'looked_at'"
+            " UNION ALL SELECT schema_name, view_name FROM duckdb_views()"
+            " WHERE database_name = 'looked_at' AND NOT internal"
+            " UNION ALL SELECT schema_name, function_name FROM duckdb_functions()"
+            " WHERE database_name = 'looked_at' AND NOT internal"
+            " UNION ALL SELECT schema_name, sequence_name FROM duckdb_sequences()"
+            " WHERE database_name = 'looked_at'"
+            " UNION ALL SELECT schema_name, type_name FROM duckdb_types()"
+            " WHERE database_name = 'looked_at' AND NOT internal"
+        ).fetchall()
 
 
 def _arrow(rows: duckdb.DuckDBPyConnection) -> pa.Table:

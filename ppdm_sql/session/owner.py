@@ -18,17 +18,22 @@ from ppdm_sql.model.syntax import (
     ExplainRelease,
     InterpretPredicate,
     InterpretTable,
+    Option,
     PlainSql,
+    PublishRelease,
     RefreshRelease,
+    ReleaseName,
     ShowReleases,
 )
 from ppdm_sql.session import answers, interpreting
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.places import located
+from ppdm_sql.session.publishing import publish
 from ppdm_sql.session.result import Result
 from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.catalog import open_store
+from ppdm_sql.store.publications import list_publications
 from ppdm_sql.transforms import TRANSFORMS
 
 if TYPE_CHECKING:
@@ -43,6 +48,8 @@ if TYPE_CHECKING:
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
     from ppdm_sql.session.interpreting import Interpreted, ResultsTable
+    from ppdm_sql.session.publishing import Published
+    from ppdm_sql.store.publications import PublishedRelease
 
 
 class Owner:
@@ -142,6 +149,21 @@ class Owner:
     def interpret_file(self, release: str, path: str | os.PathLike[str]) -> ResultsTable:
         """Translate a file of results: CSV, Parquet, or any text such as a printed tree."""
         return interpreting.interpret_file(self._releases, parse_name(release), Path(path))
+    def publish(
+        self,
+        *releases: str,
+        to: str | os.PathLike[str],
+        format: str = "duckdb",
+        unlinkable: bool = False,
+    ) -> Result:
+        """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`."""
+        names = tuple(ReleaseName(parse_name(release)) for release in releases)
+        options = (Option("unlinkable", unlinkable),)
+        return self._run(PublishRelease(names, str(to), format, options))
+
+    def publications(self) -> list[PublishedRelease]:
+        """Return what was published, the latest last."""
+        return list_publications(self._engine)
 
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
@@ -193,6 +215,8 @@ class Owner:
             case InterpretTable():
                 results = interpreting.interpret_table(self._releases, statement)
                 return Result(results.table, "\n".join(results.notes))
+            case PublishRelease():
+                return _published(publish(self._releases, statement))
             case PlainSql():
                 return self._plain(statement, parameters)
 
@@ -206,3 +230,13 @@ def _made(verb: str, made: Made) -> Result:
         warnings.warn(warning, PrivacyWarning, stacklevel=5)
     columns, rows = plural(made.columns, "column"), plural(made.source_rows, "row")
     return Result(message=f"{verb} release {made.name}, version {made.version}: {columns}, {rows}")
+
+
+def _published(done: Published) -> Result:
+    for warning in done.warnings:
+        warnings.warn(warning, PrivacyWarning, stacklevel=5)
+    listed = ", ".join(
+        f"{one.entry.name} (version {one.entry.version}, {plural(one.rows, 'row')})"
+        for one in done.releases
+    )
+    return Result(message=f"published {listed} to '{done.publication.path}'")

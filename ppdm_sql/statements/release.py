@@ -40,7 +40,7 @@ def parse_create_release(cursor: Cursor) -> CreateRelease:
     cursor.expect("FROM", "and the table to release")
     source = _source(cursor)
     rules = _rules(cursor)
-    options = _options(cursor) if cursor.take("WITH") else ()
+    options = parse_options(cursor) if cursor.take("WITH") else ()
     cursor.expect_end(_CLAUSES)
     return CreateRelease(name, source, rules, options, replace, cursor.span_from(start), name_span)
 
@@ -159,7 +159,8 @@ def _role(cursor: Cursor, columns: tuple[ColumnName, ...]) -> Role:
     return _ROLES[cursor.advance().folded]
 
 
-def _options(cursor: Cursor) -> tuple[Option, ...]:
+def parse_options(cursor: Cursor) -> tuple[Option, ...]:
+    """Take `( name = value, … )`, after WITH."""
     cursor.expect("(", "after WITH")
     options: list[Option] = []
     while not cursor.take(")"):

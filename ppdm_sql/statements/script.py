@@ -12,6 +12,7 @@ from ppdm_sql.statements.commands import (
 )
 from ppdm_sql.statements.cursor import Cursor
 from ppdm_sql.statements.interpret import parse_interpret_release
+from ppdm_sql.statements.publish import parse_publish_release
 from ppdm_sql.statements.release import (
     parse_create_release,
     parse_drop_release,
@@ -38,6 +39,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("EXPLAIN", "RELEASE"), parse_explain_release),
     (("SHOW", "RELEASES"), parse_show_releases),
     (("INTERPRET", "RELEASE"), parse_interpret_release),
+    (("PUBLISH", "RELEASE"), parse_publish_release),
 )
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)

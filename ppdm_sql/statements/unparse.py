@@ -16,7 +16,9 @@ from ppdm_sql.model.syntax import (
     FileSource,
     InterpretPredicate,
     InterpretTable,
+    Option,
     PlainSql,
+    PublishRelease,
     QuerySource,
     RefreshRelease,
     ShowReleases,
@@ -48,6 +50,8 @@ def unparse(statement: Statement) -> str:
             return f"INTERPRET RELEASE {_qualified(name)}{others} WHERE {predicate}"
         case InterpretTable(name, table):
             return f"INTERPRET RELEASE {_qualified(name)} TABLE {_qualified(table)}"
+        case PublishRelease():
+            return _publish(statement)
         case PlainSql(text):
             return text
 
@@ -58,12 +62,19 @@ def _create(statement: CreateRelease) -> str:
         f"CREATE {'OR REPLACE ' if statement.replace else ''}RELEASE {_qualified(statement.name)}\n"
         f"FROM {_source(statement.source)} (\n{rules}\n)"
     )
-    if statement.options:
-        options = ", ".join(
-            f"{quote(option.name)} = {_value(option.value)}" for option in statement.options
-        )
-        text += f"\nWITH ({options})"
-    return text
+    return text + (f"\n{_with(statement.options)}" if statement.options else "")
+
+
+def _publish(statement: PublishRelease) -> str:
+    names = ", ".join(_qualified(release.name) for release in statement.releases)
+    text = f"PUBLISH RELEASE {names} TO {_string(statement.path)}"
+    text += f" (FORMAT {quote(statement.format)})"
+    return text + (f" {_with(statement.options)}" if statement.options else "")
+
+
+def _with(options: tuple[Option, ...]) -> str:
+    listed = ", ".join(f"{quote(option.name)} = {_value(option.value)}" for option in options)
+    return f"WITH ({listed})"
 
 
 def _rule(rule: ColumnRule) -> str:

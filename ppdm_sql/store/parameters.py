@@ -58,14 +58,19 @@ def write_tables(runner: Runner, storage: VersionStorage, drawn: DrawnBySlot) ->
 
 def write_parameters(runner: Runner, storage: VersionStorage, drawn: DrawnBySlot) -> None:
     """Write the parameter row: everything drawn so far. Replaces the row of an earlier stage."""
+    row = parameter_row(drawn)
+    if row.num_columns:
+        runner.create_table(storage.parameter_table(), row)
+
+
+def parameter_row(drawn: DrawnBySlot) -> pa.Table:
+    """Return everything drawn as one row."""
     row: dict[str, Parameter] = {
         parameter_column(slot, name): value
         for slot, values in drawn.items()
         for name, value in values.parameters.items()
     }
-    if row:
-        columns = {k: pa.array([v], _ARROW_TYPES[type(v)]) for k, v in row.items()}
-        runner.create_table(storage.parameter_table(), pa.table(columns))
+    return pa.table({k: pa.array([v], _ARROW_TYPES[type(v)]) for k, v in row.items()})
 
 
 def read_drawn(

@@ -67,6 +67,10 @@ class Pseudonym:
         key = keys.derive("pseudonym", self.key_of)
         return Drawn({"key": key.hex(), "prefix": self.prefix})
 
+    def link(self) -> str:
+        """Return what the key belongs to; a shorter pseudonym is the beginning of a longer one."""
+        return self.key_of
+
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return prefix and digits; NULL stays NULL because `||` keeps it."""
         message = exp.DPipe(

@@ -1,0 +1,321 @@
+"""PUBLISH RELEASE: what leaves is written, checked, recorded and put in its place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.errors import (
+    BindError,
+    EngineError,
+    PpdmError,
+    Refused,
+    StoreError,
+    suggest,
+)
+from ppdm_sql.model.transform import Links
+from ppdm_sql.names import Name, QualifiedName
+from ppdm_sql.session.delivery import workplace
+from ppdm_sql.session.destinations import INFO, DatabaseFile, ParquetFolder
+from ppdm_sql.session.publish_target import target_of
+from ppdm_sql.session.snapshot import (
+    check_pseudonyms,
+    released,
+    snapshot_query,
+    verify_snapshot,
+)
+from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store.publications import (
+    Publication,
+    new_name,
+    publication_keys,
+    record_publication,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from ppdm_sql.compile.query import Storage
+    from ppdm_sql.model.release import BoundRule, Release, Step
+    from ppdm_sql.model.syntax import PublishRelease, ReleaseName
+    from ppdm_sql.model.transform import Drawn
+    from ppdm_sql.session.creation import Releases
+    from ppdm_sql.session.destinations import Destination
+    from ppdm_sql.session.engine import Engine
+    from ppdm_sql.store.catalog import ColumnEntry, Entry
+    from ppdm_sql.store.keys import RootKey
+    from ppdm_sql.store.parameters import VersionStorage
+
+_FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
+    "duckdb": DatabaseFile,
+    "parquet": ParquetFolder,
+}
+_SHADOWS = (
+    "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
+    " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name"
+)
+_INFO_TYPES = pa.schema(
+    {
+        "release": pa.string(),
+        "version": pa.int32(),
+        "published_at": pa.timestamp("us"),
+        "rows": pa.int64(),
+        "treatments": pa.string(),
+        "targets": pa.string(),
+        "publication": pa.string(),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One release as it was written."""
+
+    entry: Entry
+    rows: int
+    treatments: str
+    targets: tuple[str, ...]
+    links: frozenset[str] = field(repr=False)
+    """What its pseudonyms share with those of other releases; secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a statement published."""
+
+    publication: Publication
+    releases: tuple[Written, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherKeys:
+    """A version under keys of its own: the parameter row is another, the tables are the same."""
+
+    usual: VersionStorage
+    parameters: QualifiedName
+
+    def parameter_table(self) -> QualifiedName:
+        return self.parameters
+
+    def lookup_table(self, slot: str, table: str) -> QualifiedName:
+        return self.usual.lookup_table(slot, table)
+
+
+def publish(releases: Releases, statement: PublishRelease) -> Published:
+    """Write releases to a new file or folder and put it in its place, all or nothing."""
+    engine = releases.engine
+    if engine.in_transaction():
+        raise Refused(
+            "what is published cannot be taken back, so it is not part of a transaction",
+            statement.span,
+            "write COMMIT before it",
+        )
+    make = _FORMATS.get(statement.format)
+    if make is None:
+        raise BindError(
+            f"unknown format '{statement.format}'",
+            statement.format_span,
+            suggest(statement.format, _FORMATS, "formats"),
+        )
+    _refuse_shadows(engine, statement)
+    names = _full_names(releases, statement)
+    target = target_of(statement, names)
+    publication = Publication(
+        new_name(),
+        datetime.now(UTC).replace(tzinfo=None, microsecond=0),
+        str(target),
+        statement.format,
+        _unlinkable(statement),
+    )
+    with workplace(target.parent) as place:
+        destination = make(engine, place / target.name)
+        try:
+            with destination, engine.transaction():
+                written = _write(releases, statement.releases, publication, destination)
+        except EngineError as error:
+            raise _could_not_write(error, target) from None
+        releases.on_stage("putting it in its place")
+        with engine.transaction():
+            record_publication(engine, publication, [(one.entry, one.rows) for one in written])
+            destination.put(target)
+    return Published(publication, written, tuple(_shared_links(written)))
+
+
+def _write(
+    releases: Releases,
+    named: Iterable[ReleaseName],
+    publication: Publication,
+    destination: Destination,
+) -> tuple[Written, ...]:
+    written = []
+    for release in named:
+        entry = releases.entry(release.name, release.span)
+        try:
+            written.append(_write_release(releases, entry, publication, destination))
+        except PpdmError as error:
+            # Its place is in the stored definition, which nobody wrote just now.
+            error.span = release.span
+            raise
+    rows = [
+        {
+            "release": str(one.entry.name),
+            "version": one.entry.version,
+            "published_at": publication.published_at,
+            "rows": one.rows,
+            "treatments": one.treatments,
+            "targets": ", ".join(one.targets) or None,
+            "publication": publication.name,
+        }
+        for one in written
+    ]
+    destination.write_info(pa.Table.from_pylist(rows, schema=_INFO_TYPES))
+    return tuple(written)
+
+
+def _write_release(
+    releases: Releases, entry: Entry, publication: Publication, destination: Destination
+) -> Written:
+    engine = releases.engine
+    releases.on_stage(f"writing {entry.name}")
+    bound = releases.bind(entry)
+    columns = released(catalog.list_columns(engine, entry))
+    comments = {column.name: _comment(column) for column in columns}
+    with _storage(releases, entry, bound, publication) as storage:
+        query, values = snapshot_query(engine, bound, storage)
+        written = destination.write(entry.name, query, values, comments)
+    releases.on_stage(f"checking {entry.name}")
+    targets = verify_snapshot(engine, entry, bound, written)
+    links = {link for _, _, link in _linking(bound)}
+    if publication.unlinkable and links:
+        names = dict.fromkeys(name.text for rule, _, _ in _linking(bound) for name in rule.names)
+        check_pseudonyms(engine, bound, entry.storage, written, list(names))
+        links = set()
+    count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
+    (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
+    treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
+    return Written(entry, row["rows"], treatments, targets, frozenset(links))
+
+
+@contextmanager
+def _storage(
+    releases: Releases, entry: Entry, release: Release, publication: Publication
+) -> Iterator[Storage]:
+    """Give where a version keeps what it drew, with pseudonyms under keys of their own if asked."""
+    linking = list(_linking(release)) if publication.unlinkable else []
+    if not linking:
+        yield entry.storage
+        return
+    engine = releases.engine
+    keys = publication_keys(releases.keys, publication.name, entry.name)
+    drawn = parameters.read_drawn(engine, entry.storage, release, entry.tables)
+    for rule, step, _ in linking:
+        drawn[step.slot] = _redrawn(rule, step, keys)
+    # The store keeps nothing of this: the keys follow from the name of the publication.
+    with engine.lend(parameters.parameter_row(drawn)) as row:
+        yield _OtherKeys(entry.storage, row)
+
+
+def _redrawn(rule: BoundRule, step: Step, keys: RootKey) -> Drawn:
+    """Return what a treatment draws under other keys, where no other one builds on its values."""
+    after = rule.steps[rule.steps.index(step) :]
+    if not isinstance(step.transform, Links) or not all(
+        isinstance(later.transform, Links) for later in after
+    ):
+        raise Refused(
+            f"'{rule.names[0]}' cannot be made unlinkable: what comes after {step.transform.keyword}"
+            " was drawn from its values",
+            hint=f"let {step.transform.keyword} be the last treatment of the column",
+        )
+    return step.transform.draw({}, keys, None)
+
+
+def _linking(release: Release) -> Iterator[tuple[BoundRule, Step, str]]:
+    """Return the treatments whose values meet equal ones elsewhere, and where they meet."""
+    for stage in range(release.depth):
+        for rule, step in release.stage(stage):
+            if isinstance(step.transform, Links):
+                yield rule, step, step.transform.link()
+
+
+def _shared_links(written: tuple[Written, ...]) -> Iterator[str]:
+    """Say which releases of one publication can be joined on their pseudonyms."""
+    holders: defaultdict[str, list[str]] = defaultdict(list)
+    for one in written:
+        for link in one.links:
+            holders[link].append(str(one.entry.name))
+    groups = dict.fromkeys(tuple(names) for names in holders.values() if len(names) > 1)
+    for names in groups:
+        yield (
+            f"{' and '.join(names)} share pseudonyms: whoever holds them can join the rows of one "
+            "person; WITH (unlinkable = true) gives each release its own"
+        )
+
+
+def _comment(column: ColumnEntry) -> str:
+    return f"{column.role}, {_words(column)}"
+
+
+def _words(column: ColumnEntry) -> str:
+    return " then ".join(column.treatments)
+
+
+def _full_names(releases: Releases, statement: PublishRelease) -> list[QualifiedName]:
+    names: list[QualifiedName] = []
+    for release in statement.releases:
+        name = releases.entry(release.name, release.span).name
+        if name in names:
+            raise BindError(f"'{name}' is listed twice", release.span)
+        if name == INFO:
+            raise Refused(
+                f"'{name}' is where a publication says what is in it",
+                release.span,
+                "give the release another name",
+            )
+        names.append(name)
+    return names
+
+
+def _unlinkable(statement: PublishRelease) -> bool:
+    chosen = False
+    for option in statement.options:
+        if option.name != "unlinkable":
+            raise BindError(
+                f"unknown option '{option.name}'",
+                option.span,
+                suggest(option.name, ["unlinkable"]),
+            )
+        if not isinstance(option.value, bool):
+            raise BindError("option 'unlinkable' must be true or false", option.span)
+        chosen = option.value
+    return chosen
+
+
+def _refuse_shadows(engine: Engine, statement: PublishRelease) -> None:
+    """Refuse to write through a function that stands before one of DuckDB's own."""
+    names = engine.query(_SHADOWS).column("name").to_pylist()
+    if names:
+        raise Refused(
+            f"the function '{names[0]}' of this database hides DuckDB's own: releases are computed"
+            " with that one",
+            statement.span,
+            "drop or rename it, then publish",
+        )
+
+
+def _could_not_write(error: EngineError, target: Path) -> PpdmError:
+    if "IO error" not in error.what and "OutOfMemory error" not in error.what:
+        return error
+    why = "the disk is full, or may not be written" if "IO" in error.what else "out of memory"
+    return StoreError(
+        f"'{target}' could not be written: {why}",
+        error.span,
+        "nothing was published; what was there is still there",
+    )

@@ -1,0 +1,1 @@
+CREATE TABLE other AS SELECT 1::VARIANT AS v; CREATE RELEASE research.people FROM other (v NEUTRAL);

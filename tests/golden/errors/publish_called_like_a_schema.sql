@@ -1,0 +1,2 @@
+PUBLISH RELEASE research.people
+TO 'Research.duckdb';

@@ -1,0 +1,1 @@
+CREATE RELEASE main.release_info FROM clinic.people (ward NEUTRAL);

@@ -1,0 +1,1 @@
+PUBLISH RELEASE main.release_info TO 'study.duckdb';

@@ -1,0 +1,1 @@
+CREATE TABLE other AS FROM clinic.people; CREATE RELEASE research.people FROM other (ward NEUTRAL, age QUASI); ALTER TABLE other ALTER age TYPE VARCHAR;

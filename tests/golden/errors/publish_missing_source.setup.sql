@@ -1,0 +1,1 @@
+CREATE TABLE other AS FROM clinic.people; CREATE RELEASE research.people FROM other (ward NEUTRAL); DROP TABLE other;

@@ -1,0 +1,1 @@
+PUBLISH RELEASE research.people TO 'study.duckdb';

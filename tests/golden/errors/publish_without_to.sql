@@ -1,0 +1,1 @@
+PUBLISH RELEASE research.people 'study.duckdb';
