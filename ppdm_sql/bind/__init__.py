@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ppdm_sql.bind.agreed import KEY_KINDS, agreed_identity, check_release
 from ppdm_sql.bind.lineage import column_identity
 from ppdm_sql.bind.sources import resolve_source
 from ppdm_sql.errors import BindError, InternalError, Refused, suggest
 from ppdm_sql.model.release import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.model.syntax import (
     ColumnRule,
+    CreateAgreement,
     CreateRelease,
     FileSource,
     Option,
@@ -19,7 +21,7 @@ from ppdm_sql.model.syntax import (
     TransformCall,
 )
 from ppdm_sql.model.transform import InputColumn, UsesRowKey
-from ppdm_sql.model.types import Kind
+from ppdm_sql.model.types import VARCHAR, Kind
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Transform
 
 _UNTREATED = "keep"
-_OPTIONS: dict[str, tuple[str, ...]] = {"execution": ("native", "udf")}
+_OPTIONS: dict[str, tuple[str, ...]] = {"execution": ("native", "udf"), "agreement": ()}
+"""The words that an option takes; none: any name."""
 
 
 def bind_release(
@@ -39,6 +42,7 @@ def bind_release(
     _check_name(statement)
     _check_roles(statement)
     execution = _option(statement, "execution")
+    agreement = _agreement(statement, catalog)
     source = resolve_source(statement, catalog)
     columns = {column.name: column for column in catalog.columns(source)}
     words = {transform.keyword: transform for transform in transforms}
@@ -46,7 +50,9 @@ def bind_release(
     rules = []
     for index, rule in enumerate(statement.rules):
         bound = tuple(
-            InputColumn(
+            _agreed_column(columns[column.name], rule, column.span)
+            if agreement is not None
+            else InputColumn(
                 columns[column.name].name,
                 columns[column.name].type,
                 column_identity(catalog, source, columns[column.name].name),
@@ -56,8 +62,52 @@ def bind_release(
         steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
         names = tuple(column.name for column in rule.columns)
         rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
+    if agreement is not None:
+        check_release(agreement, statement.rules, rules, words)
     row_key = _row_key(tuple(rules), columns, catalog, source)
-    return Release(statement.name, source, tuple(rules), row_key, execution)
+    if agreement is not None and row_key is not None:
+        _check_agreed_key(row_key, rules)
+    agreed = agreement.name if agreement is not None else None
+    return Release(statement.name, source, tuple(rules), row_key, execution, agreed)
+
+
+def _agreement(statement: CreateRelease, catalog: SourceCatalog) -> CreateAgreement | None:
+    """Return the agreement that a release is made under, if there is one."""
+    for option in statement.options:
+        if option.name == "agreement":
+            found = catalog.agreement(Name(option.value)) if isinstance(option.value, str) else None
+            if found is None:
+                raise BindError(
+                    f"there is no agreement '{option.value}'",
+                    option.span,
+                    suggest(str(option.value), catalog.agreement_names(), "agreements"),
+                )
+            return found
+    return None
+
+
+def _agreed_column(column: SourceColumn, rule: ColumnRule, span: Span | None) -> InputColumn:
+    """Return a column whose keys come from its name; a KEY is its canonical text."""
+    type_ = column.type
+    if rule.role is Role.KEY:
+        if type_.kind not in KEY_KINDS:
+            raise BindError(
+                f"the KEY of an agreement must have the same text at every site; "
+                f"'{column.name}' is of type {type_}",
+                span,
+                "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID or DATE",
+            )
+        type_ = VARCHAR
+    return InputColumn(column.name, type_, agreed_identity(column.name))
+
+
+def _check_agreed_key(row_key: InputColumn, rules: Sequence[BoundRule]) -> None:
+    """Raise when rows would be told apart by a key that the sites do not share."""
+    if not any(rule.role is Role.KEY for rule in rules):
+        raise BindError(
+            f"under an agreement the key of a row is its KEY, not the PRIMARY KEY '{row_key.name}'",
+            hint="list the KEY column of the agreement",
+        )
 
 
 def _row_key(

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
@@ -20,7 +21,8 @@ from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from ppdm_sql.session.owner import Owner
 
@@ -79,6 +81,7 @@ def run(script: IO[str], database: str, form: str, rows: int) -> None:
     except UnicodeDecodeError:
         raise PpdmError("the script is not UTF-8 text") from None
     with _owner(database) as owner, show_progress(owner) as bar:
+        owner.on_passphrase(partial(_ask_passphrase, bar.paused))
         for result in owner.results(text):
             with bar.paused():
                 output.print_result(result, form, rows)
@@ -159,6 +162,23 @@ def demo(patients: int) -> None:
     from ppdm_sql.cli.demo import run_demo
 
     run_demo(patients)
+
+
+def _ask_passphrase(pause: Callable[[], AbstractContextManager[None]], is_new: bool) -> str:
+    """Take the passphrase of an agreement file from the environment, or ask for it."""
+    from ppdm_sql.session.agreements import PASSPHRASE, passphrase_of_environment
+
+    if os.environ.get(PASSPHRASE) or not sys.stdin.isatty():
+        return passphrase_of_environment(is_new)
+    with pause():
+        word = "New passphrase" if is_new else "Passphrase"
+        asked: str = click.prompt(
+            f"{word} of the agreement file",
+            hide_input=True,
+            confirmation_prompt=is_new,
+            err=True,
+        )
+    return asked
 
 
 @contextmanager

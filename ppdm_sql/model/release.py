@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from ppdm_sql.errors import Span
-    from ppdm_sql.model.syntax import QuerySource, Role, Source
+    from ppdm_sql.model.syntax import CreateAgreement, QuerySource, Role, Source
     from ppdm_sql.model.transform import Drawn, InputColumn, Transform
     from ppdm_sql.model.types import ColumnType
     from ppdm_sql.names import Name, QualifiedName
@@ -60,6 +60,8 @@ class Release:
     """The key of a row, where a treatment is fixed for each row."""
     execution: str = "native"
     """`native` SQL expressions, or `udf`: the Python kernels."""
+    agreement: Name | None = None
+    """The agreement with other sites that everything is drawn from."""
 
     @property
     def released_rules(self) -> tuple[BoundRule, ...]:
@@ -126,6 +128,14 @@ class SourceCatalog(Protocol):
 
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         """Return the tables a source reads in the end, behind views and macros."""
+        ...
+
+    def agreement(self, name: Name) -> CreateAgreement | None:
+        """Return an agreement with other sites, as it was made."""
+        ...
+
+    def agreement_names(self) -> tuple[str, ...]:
+        """Return the names of all agreements."""
         ...
 
     def relation_names(self) -> tuple[str, ...]:

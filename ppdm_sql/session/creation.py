@@ -19,14 +19,14 @@ from ppdm_sql.compile.query import (
 )
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, EngineError, PpdmError, suggest
+from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
 from ppdm_sql.model.syntax import CreateRelease
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.session.sources import Sources
 from ppdm_sql.statements.script import parse_script
 from ppdm_sql.statements.unparse import unparse
-from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store import agreements, catalog, parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,6 +137,15 @@ class Releases:
             return name
         return QualifiedName((self.engine.current_schema(), name.name))
 
+    def keys_of(self, release: Release) -> RootKey:
+        """Return the keys that a release draws from: the store's own, or its agreement's."""
+        if release.agreement is None:
+            return self.keys
+        agreement = agreements.find_agreement(self.engine, release.agreement)
+        if agreement is None:
+            raise InternalError("a release was bound to an agreement that is not there")
+        return agreement.keys
+
     def _find(self, name: QualifiedName) -> Entry | None:
         return catalog.find_entry(self.engine, self.full_name(name))
 
@@ -177,7 +186,7 @@ class Releases:
         earlier: DrawnBySlot,
     ) -> dict[str, Drawn]:
         drawn = {}
-        keys = self.keys
+        keys = self.keys_of(release)
         if release.row_key is not None:
             keys = replace(keys, row_identity=release.row_key.identity)
         for rule, step in release.stage(stage):

@@ -12,10 +12,15 @@ import pyarrow as pa
 
 from ppdm_sql.errors import PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
+    CreateAgreement,
     CreateRelease,
+    DescribeAgreement,
     DescribeRelease,
+    DropAgreement,
     DropRelease,
     ExplainRelease,
+    ExportAgreement,
+    ImportAgreement,
     InterpretPredicate,
     InterpretTable,
     Option,
@@ -23,9 +28,11 @@ from ppdm_sql.model.syntax import (
     PublishRelease,
     RefreshRelease,
     ReleaseName,
+    ShowAgreements,
     ShowReleases,
 )
 from ppdm_sql.session import answers, interpreting
+from ppdm_sql.session.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.places import located
@@ -43,7 +50,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
-    from ppdm_sql.model.syntax import Statement
+    from ppdm_sql.model.syntax import AgreementStatement, Statement
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
@@ -62,6 +69,7 @@ class Owner:
             keys = open_store(engine)
         register(engine.connection, transforms)
         self._releases = Releases(engine, keys, tuple(transforms))
+        self._ask: Callable[[bool], str] = passphrase_of_environment
 
     @classmethod
     def open(
@@ -149,6 +157,7 @@ class Owner:
     def interpret_file(self, release: str, path: str | os.PathLike[str]) -> ResultsTable:
         """Translate a file of results: CSV, Parquet, or any text such as a printed tree."""
         return interpreting.interpret_file(self._releases, parse_name(release), Path(path))
+
     def publish(
         self,
         *releases: str,
@@ -172,6 +181,13 @@ class Owner:
     def on_stage(self, tell: Callable[[str], None]) -> None:
         """Have `tell` called with what is being done, for a progress bar."""
         self._releases = replace(self._releases, on_stage=tell)
+
+    def on_passphrase(self, ask: Callable[[bool], str]) -> None:
+        """Have `ask` called for the passphrase of an agreement file, with whether it is new.
+
+        Without it, the passphrase is read from the environment: `PPDM_PASSPHRASE`.
+        """
+        self._ask = ask
 
     def interrupt(self) -> None:
         """Stop the running statement; may be called from another thread."""
@@ -209,6 +225,15 @@ class Owner:
             case ExplainRelease():
                 text = answers.explain_release(self._releases, statement)
                 return Result(answers.explain_table(text))
+            case (
+                CreateAgreement()
+                | DropAgreement()
+                | ExportAgreement()
+                | ImportAgreement()
+                | DescribeAgreement()
+                | ShowAgreements()
+            ):
+                return self._run_agreement(statement)
             case InterpretPredicate():
                 answer = interpreting.interpret_predicate(self._releases, statement)
                 return Result(interpreting.predicate_table(answer))
@@ -219,6 +244,27 @@ class Owner:
                 return _published(publish(self._releases, statement))
             case PlainSql():
                 return self._plain(statement, parameters)
+
+    def _run_agreement(self, statement: AgreementStatement) -> Result:
+        known = Agreements(self._releases, self._ask)
+        match statement:
+            case CreateAgreement():
+                made = known.create(statement)
+                return Result(message=f"created agreement {made.name} ({made.fingerprint})")
+            case DropAgreement():
+                done = "dropped" if known.drop(statement) else "there was no"
+                return Result(message=f"{done} agreement {statement.name}")
+            case ExportAgreement():
+                made = known.export(statement)
+                return Result(message=f"sealed agreement {made.name} in '{statement.path}'")
+            case ImportAgreement():
+                made, is_new = known.bring_in(statement)
+                done = "imported" if is_new else "there was already"
+                return Result(message=f"{done} agreement {made.name} ({made.fingerprint})")
+            case DescribeAgreement():
+                return Result(known.describe(statement))
+            case ShowAgreements():
+                return Result(known.show())
 
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement):

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from ppdm_sql.model.syntax import PlainSql, ReleaseStatement, Statement
+from ppdm_sql.model.syntax import AgreementStatement, PlainSql, ReleaseStatement, Statement
+from ppdm_sql.statements.agreement import (
+    parse_create_agreement,
+    parse_describe_agreement,
+    parse_drop_agreement,
+    parse_export_agreement,
+    parse_import_agreement,
+    parse_show_agreements,
+)
 from ppdm_sql.statements.commands import (
     parse_describe_release,
     parse_explain_release,
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.names import QualifiedName
 
-StatementParser: TypeAlias = "Callable[[Cursor], ReleaseStatement]"
+StatementParser: TypeAlias = "Callable[[Cursor], ReleaseStatement | AgreementStatement]"
 
 # A statement is ours by its first words. `DESCRIBE release` alone is a table of that name, and
 # `DESCRIBE release.people` one in a schema of that name.
@@ -39,8 +47,16 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("EXPLAIN", "RELEASE"), parse_explain_release),
     (("SHOW", "RELEASES"), parse_show_releases),
     (("INTERPRET", "RELEASE"), parse_interpret_release),
+    (("CREATE", "AGREEMENT"), parse_create_agreement),
+    (("DROP", "AGREEMENT"), parse_drop_agreement),
+    (("EXPORT", "AGREEMENT"), parse_export_agreement),
+    (("IMPORT", "AGREEMENT"), parse_import_agreement),
+    (("DESCRIBE", "AGREEMENT"), parse_describe_agreement),
+    (("SHOW", "AGREEMENTS"), parse_show_agreements),
     (("PUBLISH", "RELEASE"), parse_publish_release),
 )
+
+_DESCRIBES = (parse_describe_release, parse_describe_agreement)
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)
 """The openings of our statements, for hints."""
@@ -86,7 +102,7 @@ def _parse(text: str, part: list[Word], span: Span) -> Statement:
     cursor = Cursor(text, part, span.end)
     for opening, parser in _OURS:
         if cursor.at(*opening):
-            if parser is parse_describe_release and _names_a_table(cursor.peek(2)):
+            if parser in _DESCRIBES and _names_a_table(cursor.peek(2)):
                 break
             return parser(cursor)
     return PlainSql(span.source, span)

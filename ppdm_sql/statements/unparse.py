@@ -9,11 +9,16 @@ from __future__ import annotations
 from ppdm_sql.model.syntax import (
     Argument,
     ColumnRule,
+    CreateAgreement,
     CreateRelease,
+    DescribeAgreement,
     DescribeRelease,
+    DropAgreement,
     DropRelease,
     ExplainRelease,
+    ExportAgreement,
     FileSource,
+    ImportAgreement,
     InterpretPredicate,
     InterpretTable,
     Option,
@@ -21,6 +26,7 @@ from ppdm_sql.model.syntax import (
     PublishRelease,
     QuerySource,
     RefreshRelease,
+    ShowAgreements,
     ShowReleases,
     Source,
     Statement,
@@ -52,6 +58,19 @@ def unparse(statement: Statement) -> str:
             return f"INTERPRET RELEASE {_qualified(name)} TABLE {_qualified(table)}"
         case PublishRelease():
             return _publish(statement)
+        case CreateAgreement(name, rules):
+            listed = ",\n".join(f"    {_rule(rule)}" for rule in rules)
+            return f"CREATE AGREEMENT {_name(name)} (\n{listed}\n)"
+        case DropAgreement(name, if_exists):
+            return f"DROP AGREEMENT {'IF EXISTS ' if if_exists else ''}{_name(name)}"
+        case ExportAgreement(name, path):
+            return f"EXPORT AGREEMENT {_name(name)} TO {_string(path)}"
+        case ImportAgreement(path):
+            return f"IMPORT AGREEMENT FROM {_string(path)}"
+        case DescribeAgreement(name):
+            return f"DESCRIBE AGREEMENT {_name(name)}"
+        case ShowAgreements():
+            return "SHOW AGREEMENTS"
         case PlainSql(text):
             return text
 
@@ -77,10 +96,15 @@ def _with(options: tuple[Option, ...]) -> str:
     return f"WITH ({listed})"
 
 
+def treatment_text(rule: ColumnRule) -> str:
+    """Return the treatments of a rule as a script writes them, arguments included."""
+    return " THEN ".join(_call(call) for call in rule.treatments)
+
+
 def _rule(rule: ColumnRule) -> str:
     names = ", ".join(_name(column.name) for column in rule.columns)
     columns = f"({names})" if len(rule.columns) > 1 else names
-    treatments = " THEN ".join(_call(call) for call in rule.treatments)
+    treatments = treatment_text(rule)
     return f"{columns} {rule.role}" + (f" AS {treatments}" if treatments else "")
 
 

@@ -91,9 +91,10 @@ def open_store(runner: Runner) -> RootKey:
         raise StoreError(
             f"the owner's store is damaged: {', '.join(sorted(missing))} missing", hint=_DAMAGED
         )
-    if "publications" not in names:  # a new store, or one from before there were any
-        listing = files("ppdm_sql").joinpath("sql", "publications.sql")
-        runner.run(listing.read_text(encoding="utf-8"))
+    for later in ("publications", "agreements"):
+        if later not in names:  # a new store, or one from before there were any
+            listing = files("ppdm_sql").joinpath("sql", f"{later}.sql")
+            runner.run(listing.read_text(encoding="utf-8"))
     return _read_root_key(runner)
 
 

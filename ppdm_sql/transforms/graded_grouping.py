@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 MAX_BANDS = 256
 _WRITE_BANDS = "write bands => 5, bands => [15, 30, 45] or bands => [[15, 29], [30, 44]]"
+_NOT_AGREED = (
+    "a number of bands is cut from one site's column: give the limits, bands => [15, 30, 45]"
+)
 _OUTSIDE = ("error", "null", "clamp")
 
 
@@ -118,6 +121,10 @@ class GradedGrouping:
             if not self._is_shared(i):
                 parameters[f"last_{i}"] = float(below_next(np.array([name], dtype=np.float64))[0])
         return Drawn(parameters)
+
+    def not_agreed(self) -> str | None:
+        """Equal bands are cut from the column; limits are not."""
+        return None if self.limits else _NOT_AGREED
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return a balanced tree of comparisons: its cost grows with log(bands)."""

@@ -11,18 +11,23 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.kernels.affine import direction, rotation
-from ppdm_sql.kernels.draws import secret_choice, secret_uniform
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType
 from ppdm_sql.transforms.arguments import Arguments, constants
 from ppdm_sql.transforms.expressions import as_double, comparison, literal_of
-from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
+from ppdm_sql.transforms.numbers import (
+    computable,
+    drawn_for,
+    lost_rows,
+    refuse_lost,
+    require_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppdm_sql.model.syntax import TransformCall
-    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.model.transform import Chance, InputColumn, Keys, Parameter, Scope, Statistics
 
 _AWAY = 10.0
 """Drawn angles keep this many degrees from every multiple of 90."""
@@ -86,11 +91,15 @@ class Rotation:
         if previous is not None:
             return previous
         parameters: dict[str, Parameter] = {}
+        chance = keys.chance(drawn_for(self.keyword, self.columns))
         for index, given in enumerate(self.degrees):
-            angle = float(draw_angle() if given is None else given)
+            angle = float(draw_angle(chance) if given is None else given)
             cosine, sine = direction(angle)
             parameters |= {f"degrees_{index}": angle, f"cos_{index}": cosine, f"sin_{index}": sine}
         return Drawn(parameters)
+
+    def not_agreed(self) -> None:
+        """An angle is drawn without looking at the columns."""
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return x cos θ + y sin θ and y cos θ - x sin θ, pair after pair."""
@@ -185,6 +194,6 @@ class Rotation:
         return rows[index]
 
 
-def draw_angle() -> float:
+def draw_angle(chance: Chance) -> float:
     """Return a secret angle, away from every multiple of 90 degrees."""
-    return 90.0 * secret_choice(4) + secret_uniform(_AWAY, 90.0 - _AWAY)
+    return 90.0 * chance.choice(4) + chance.uniform(_AWAY, 90.0 - _AWAY)
