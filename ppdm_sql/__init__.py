@@ -4,11 +4,15 @@
     owner.execute(open("release.sql").read())           # CREATE RELEASE … among plain SQL
     owner.sql("FROM research.patients").df()            # what an analyst would see
 
+    owner.execute("PUBLISH RELEASE research.patients TO 'study.duckdb'")
+    study = ppdm_sql.open_release("study.duckdb")       # what an analyst holds
+    study.sql("SELECT count(*) FROM research.patients").fetchone()
+
     ppdm_sql.register(duckdb_connection)                # only the functions, for an app
 
-The rooms, from the top: `cli` · `session` (engine, owner) · `store` (the owner's secrets) ·
+The rooms, from the top: `cli` · `session` (engine, owner, analyst) · `store` (the owner's secrets) ·
 `bind` and `compile` (a statement to SQL) · `statements` (text) and `transforms` (treatments) ·
-`kernels` (mathematics) · `model` · `names` · `errors`. Each imports only from those below it.
+`kernels` (mathematics) · `model` · `gate` (what an analyst may ask) · `names` · `errors`. Each imports only from those below it.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from ppdm_sql.model.transform import Transform
+    from ppdm_sql.session.analyst import Analyst
     from ppdm_sql.session.owner import Owner
 
 __version__ = "0.1.0"
@@ -50,6 +55,7 @@ __all__ = [
     "TreatmentError",
     "__version__",
     "connect",
+    "open_release",
     "register",
 ]
 
@@ -68,6 +74,22 @@ def connect(
     from ppdm_sql.transforms import TRANSFORMS
 
     return Owner.open(database, TRANSFORMS if transforms is None else transforms)
+
+
+def open_release(
+    path: str | os.PathLike[str],
+    *,
+    timeout_s: float = 60.0,
+    memory_limit: str = "1GB",
+    threads: int = 2,
+) -> Analyst:
+    """Open a published file as an analyst does: read-only, locked, in a process that can be ended.
+
+    `timeout_s` bounds each query; DuckDB gets `memory_limit` and `threads`.
+    """
+    from ppdm_sql.session.analyst import Analyst
+
+    return Analyst.open(path, timeout_s, memory_limit, threads)
 
 
 def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

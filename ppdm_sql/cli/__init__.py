@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, NoReturn
 
 import click
 
-from ppdm_sql import EngineError, PpdmError, PrivacyWarning, __version__, connect
+from ppdm_sql import EngineError, PpdmError, PrivacyWarning, __version__, connect, open_release
 from ppdm_sql.cli import output
 from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
@@ -56,6 +56,8 @@ def cli() -> None:
     ppdm demo                                      see it work, in memory
     ppdm run release.sql --db owner/clinic.duckdb  run a script
     ppdm show --db owner/clinic.duckdb             list the releases
+    ppdm publish research.patients --to study.duckdb --db owner/clinic.duckdb
+    ppdm query study.duckdb "SELECT …"             ask a published file
     """  # noqa: D301 - the \\b is click's mark for lines to be left alone
 
 
@@ -149,10 +151,64 @@ def interpret(
         else:
             assert results is not None  # one of the two is there
             table = owner.interpret_file(release, results)
-            output.print_rows(table.table, form)
+            output.print_translated(table.table, form)
             notes = table.notes
         for note in notes:
             output.print_note(f"note: {note}")
+
+
+@cli.command()
+@click.argument("releases", nargs=-1, required=True)
+@click.option("--to", "target", required=True, metavar="PATH", help="The file, or the folder.")
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(("duckdb", "parquet")),
+    default="duckdb",
+    show_default=True,
+    help="A DuckDB file, or a folder of Parquet files.",
+)
+@click.option("--unlinkable", is_flag=True, help="Give each release pseudonyms of its own.")
+@_DATABASE
+def publish(
+    releases: tuple[str, ...], target: str, form: str, unlinkable: bool, database: str
+) -> None:
+    """Write RELEASES to a new file for analysts; an earlier one is replaced at once."""
+    with _owner(database, must_exist=True) as owner, show_progress(owner) as bar:
+        done = owner.publish(*releases, to=target, format=form, unlinkable=unlinkable)
+        with bar.paused():
+            output.print_result(done)
+
+
+@cli.command()
+@click.argument("file")
+@click.argument("statement")
+@_FORMAT
+@click.option(
+    "--timeout",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="When the statement is ended.",
+)
+@click.option(
+    "--memory", default="1GB", show_default=True, metavar="SIZE", help="Memory it may use."
+)
+@click.option(
+    "--rows",
+    default=40,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Rows shown of a long table.",
+)
+def query(file: str, statement: str, form: str, timeout: float, memory: str, rows: int) -> None:
+    """Run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES on a published FILE.
+
+    The file is opened read-only in a process of its own that can reach nothing else.
+    """
+    with open_release(file, timeout_s=timeout, memory_limit=memory) as study:
+        output.print_rows(study.sql(statement), form, rows)
 
 
 @cli.command()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.session.answers import ColumnInfo
     from ppdm_sql.session.result import Result
+    from ppdm_sql.session.rows import TableRows
 
 FORMATS = ("table", "csv", "json")
 _PIPE_WIDTH = 100_000
@@ -41,15 +42,18 @@ def print_result(result: Result, form: str = "table", most: int | None = None) -
     """Print what a statement answered: its sentence, or its rows."""
     if result.message and form == "table":
         click.echo(result.message)
-    columns = result.columns
-    if not columns:
-        return
-    if form != "table":
-        _print_data(columns, iter(result.fetchone, None), form)
-        return
-    if columns == ["sql"]:
+    if form == "table" and result.columns == ["sql"]:
         for row in result.fetchall():
             click.echo(row[0])
+    elif result.columns:
+        print_rows(result, form, most)
+
+
+def print_rows(result: Result | TableRows, form: str = "table", most: int | None = None) -> None:
+    """Print rows: all of them for programs, the first ones for people."""
+    columns = result.columns
+    if form != "table":
+        _print_data(columns, iter(result.fetchone, None), form)
         return
     rows = list(islice(iter(result.fetchone, None), None if most is None else most + 1))
     cut = most is not None and len(rows) > most
@@ -58,7 +62,7 @@ def print_result(result: Result, form: str = "table", most: int | None = None) -
         click.echo(f"(the first {most} rows)")
 
 
-def print_rows(rows: pa.Table, form: str) -> None:
+def print_translated(rows: pa.Table, form: str) -> None:
     """Print a table that is at hand; one of lines of text, as text."""
     if rows.column_names == ["text"] and form == "table":
         for line in rows.column("text").to_pylist():

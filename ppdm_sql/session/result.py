@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ppdm_sql.errors import StatementError
 from ppdm_sql.session.engine import withheld
+from ppdm_sql.session.rows import TableRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
 
@@ -65,38 +63,3 @@ class Result:
         if self._rows is None:
             raise StatementError("this statement returns no rows")
         return self._rows
-
-
-class TableRows:
-    """An Arrow table, read as a DuckDB result is."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-        columns = [column.to_pylist() for column in table.columns]
-        self._left: Iterator[tuple[Any, ...]] = iter(zip(*columns, strict=True))
-
-    @property
-    def description(self) -> list[tuple[str]]:
-        """Names of the columns, as DB-API has them."""
-        return [(name,) for name in self._table.column_names]
-
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """Return the next row, or None."""
-        return next(self._left, None)
-
-    def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
-        """Return the next rows."""
-        return list(islice(self._left, size))
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """Return all rows that are left."""
-        return list(self._left)
-
-    def df(self) -> pd.DataFrame:
-        """Return the whole table as a pandas frame."""
-        frame: pd.DataFrame = self._table.to_pandas()
-        return frame
-
-    def to_arrow_table(self) -> pa.Table:
-        """Return the whole table."""
-        return self._table

@@ -1,0 +1,63 @@
+"""An Arrow table, read as a DuckDB result is."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    import pyarrow as pa
+
+
+class TableRows:
+    """Rows that are already here; `fetch…` hand them out one after another."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._left: Iterator[tuple[Any, ...]] | None = None
+
+    @property
+    def description(self) -> list[tuple[str]]:
+        """Names of the columns, as DB-API has them."""
+        return [(name,) for name in self._table.column_names]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self._table.column_names)
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row, or None."""
+        return next(self._rows(), None)
+
+    def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
+        """Return the next rows."""
+        return list(islice(self._rows(), size))
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Return all rows that are left."""
+        return list(self._rows())
+
+    def df(self) -> pd.DataFrame:
+        """Return the whole table as a pandas frame."""
+        frame: pd.DataFrame = self._table.to_pandas()
+        return frame
+
+    def arrow(self) -> pa.Table:
+        """Return the whole table."""
+        return self._table
+
+    to_arrow_table = arrow
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        # Python values are made when somebody asks for them, batch by batch.
+        if self._left is None:
+            self._left = (
+                row
+                for batch in self._table.to_batches()
+                for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            )
+        return self._left
