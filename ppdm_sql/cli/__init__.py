@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, NoReturn
 import click
 
 from ppdm_sql import EngineError, PpdmError, PrivacyWarning, __version__, connect, open_release
+from ppdm_sql import combine as combine_files
 from ppdm_sql.cli import output
 from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
@@ -209,6 +210,31 @@ def query(file: str, statement: str, form: str, timeout: float, memory: str, row
     """
     with open_release(file, timeout_s=timeout, memory_limit=memory) as study:
         output.print_rows(study.sql(statement), form, rows)
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--stack", "how", flag_value="stack", help="The sites have the same columns.")
+@click.option("--join", "how", flag_value="join", help="The sites have different columns.")
+@click.option("--to", "target", required=True, metavar="FILE", help="The new file.")
+@click.option(
+    "--missing",
+    type=click.Choice(("null", "mean", "mode", "drop")),
+    default="null",
+    show_default=True,
+    help="What becomes of people that a site does not have.",
+)
+@click.option("--release", help="Which one, where a file has several.")
+def combine(
+    files: tuple[str, ...], how: str | None, target: str, missing: str, release: str | None
+) -> None:
+    """Combine the published FILES of several sites, made under one agreement, into one."""
+    if how is None:
+        raise PpdmError("write --stack or --join")
+    done = combine_files(*files, to=target, how=how, missing=missing, release=release)
+    click.echo(f"combined {len(files)} files: {done.release}, {done.rows:,} rows, in '{target}'")
+    for note in done.notes:
+        output.print_note(f"note: {note}")
 
 
 @cli.command()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.syntax import DropRelease, RefreshRelease
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.engine import Engine
+    from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
@@ -139,12 +140,21 @@ class Releases:
 
     def keys_of(self, release: Release) -> RootKey:
         """Return the keys that a release draws from: the store's own, or its agreement's."""
+        agreement = self._agreement_of(release)
+        return self.keys if agreement is None else agreement.keys
+
+    def fingerprint_of(self, release: Release) -> str | None:
+        """Return the fingerprint of a release's agreement: what other sites compare."""
+        agreement = self._agreement_of(release)
+        return None if agreement is None else agreement.fingerprint
+
+    def _agreement_of(self, release: Release) -> Agreement | None:
         if release.agreement is None:
-            return self.keys
+            return None
         agreement = agreements.find_agreement(self.engine, release.agreement)
         if agreement is None:
             raise InternalError("a release was bound to an agreement that is not there")
-        return agreement.keys
+        return agreement
 
     def _find(self, name: QualifiedName) -> Entry | None:
         return catalog.find_entry(self.engine, self.full_name(name))
