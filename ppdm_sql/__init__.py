@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.analyst import Analyst
+    from ppdm_sql.session.combining import Combined
     from ppdm_sql.session.owner import Owner
 
 __version__ = "0.1.0"
@@ -54,6 +55,7 @@ __all__ = [
     "StoreError",
     "TreatmentError",
     "__version__",
+    "combine",
     "connect",
     "open_release",
     "register",
@@ -90,6 +92,25 @@ def open_release(
     from ppdm_sql.session.analyst import Analyst
 
     return Analyst.open(path, timeout_s, memory_limit, threads)
+
+
+def combine(
+    *files: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    how: str = "stack",
+    missing: str = "null",
+    release: str | None = None,
+) -> Combined:
+    """Combine what several sites published under one agreement into one publication.
+
+    `how` is `"stack"` for sites with the same columns, or `"join"` for sites with different
+    columns of the same people. People `missing` at a site are then filled from released values by
+    `"mean"` (texts by the most frequent) or `"mode"`, left `"null"`, or `"drop"`ped. `release`
+    chooses one where a file has several.
+    """
+    from ppdm_sql.session.combining import combine as combine_files
+
+    return combine_files(files, to, how, missing, release)
 
 
 def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ def test_the_public_names_are_these() -> None:
         "StoreError",
         "TreatmentError",
         "__version__",
+        "combine",
         "connect",
+        "open_release",
         "register",
     ]
 

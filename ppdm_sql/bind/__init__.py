@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ppdm_sql.bind.agreed import KEY_KINDS, agreed_identity, check_release
 from ppdm_sql.bind.grouping import bind_grouping, generalized_names
 from ppdm_sql.bind.lineage import column_identity
 from ppdm_sql.bind.sources import resolve_source
@@ -12,6 +13,7 @@ from ppdm_sql.errors import BindError, InternalError, Refused, suggest
 from ppdm_sql.model.release import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.model.syntax import (
     ColumnRule,
+    CreateAgreement,
     CreateRelease,
     FileSource,
     Role,
@@ -20,7 +22,7 @@ from ppdm_sql.model.syntax import (
     TransformCall,
 )
 from ppdm_sql.model.transform import InputColumn, UsesRowKey
-from ppdm_sql.model.types import Kind
+from ppdm_sql.model.types import VARCHAR, Kind
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -32,10 +34,12 @@ if TYPE_CHECKING:
 _UNTREATED = "keep"
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
+    "agreement": (),
     "loss": ("precision", "ilm"),
     "method": ("optimal", "mondrian"),
     "suppressed": ("drop", "star"),
 }
+"""The words that an option takes, its default first; none: any name."""
 _OF_GENERALIZE = ("loss", "method", "suppressed")
 
 
@@ -46,6 +50,7 @@ def bind_release(
     _check_name(statement)
     _check_roles(statement)
     options = _options(statement)
+    agreement = _agreement(statement, catalog)
     source = resolve_source(statement, catalog)
     columns = {column.name: column for column in catalog.columns(source)}
     words = {transform.keyword: transform for transform in transforms}
@@ -53,7 +58,9 @@ def bind_release(
     rules = []
     for index, rule in enumerate(_separated(statement)):
         bound = tuple(
-            InputColumn(
+            _agreed_column(columns[column.name], rule, column.span)
+            if agreement is not None
+            else InputColumn(
                 columns[column.name].name,
                 columns[column.name].type,
                 column_identity(catalog, source, columns[column.name].name),
@@ -66,11 +73,18 @@ def bind_release(
         rules.append(
             BoundRule(bound, names, rule.role, steps, rule.is_released, generalized, rule.span)
         )
+    if agreement is not None:
+        check_release(agreement, statement.rules, rules, words)
     row_key = _row_key(tuple(rules), columns, catalog, source)
+    if agreement is not None and row_key is not None:
+        _check_agreed_key(row_key, rules)
     grouping = None
     if statement.generalize is not None:
         grouping = bind_grouping(statement.generalize, tuple(rules), columns, catalog, options)
-    return Release(statement.name, source, tuple(rules), row_key, options["execution"], grouping)
+    agreed = agreement.name if agreement is not None else None
+    return Release(
+        statement.name, source, tuple(rules), row_key, options["execution"], grouping, agreed
+    )
 
 
 def _separated(statement: CreateRelease) -> Iterator[ColumnRule]:
@@ -81,6 +95,51 @@ def _separated(statement: CreateRelease) -> Iterator[ColumnRule]:
             yield from (replace(rule, columns=(column,)) for column in rule.columns)
         else:
             yield rule
+
+
+def _agreement(statement: CreateRelease, catalog: SourceCatalog) -> CreateAgreement | None:
+    """Return the agreement that a release is made under, if there is one."""
+    for option in statement.options:
+        if option.name == "agreement":
+            found = catalog.agreement(Name(option.value)) if isinstance(option.value, str) else None
+            if found is None:
+                raise BindError(
+                    f"there is no agreement '{option.value}'",
+                    option.span,
+                    suggest(str(option.value), catalog.agreement_names(), "agreements"),
+                )
+            if statement.generalize is not None:
+                raise BindError(
+                    "GENERALIZE depends on the rows of one site, so it cannot be agreed",
+                    statement.generalize.span,
+                    "publish without it; the miner, or each site for itself, can generalize",
+                )
+            return found
+    return None
+
+
+def _agreed_column(column: SourceColumn, rule: ColumnRule, span: Span | None) -> InputColumn:
+    """Return a column whose keys come from its name; a KEY is its canonical text."""
+    type_ = column.type
+    if rule.role is Role.KEY:
+        if type_.kind not in KEY_KINDS:
+            raise BindError(
+                f"the KEY of an agreement must have the same text at every site; "
+                f"'{column.name}' is of type {type_}",
+                span,
+                "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID or DATE",
+            )
+        type_ = VARCHAR
+    return InputColumn(column.name, type_, agreed_identity(column.name))
+
+
+def _check_agreed_key(row_key: InputColumn, rules: Sequence[BoundRule]) -> None:
+    """Raise when rows would be told apart by a key that the sites do not share."""
+    if not any(rule.role is Role.KEY for rule in rules):
+        raise BindError(
+            f"under an agreement the key of a row is its KEY, not the PRIMARY KEY '{row_key.name}'",
+            hint="list the KEY column of the agreement",
+        )
 
 
 def _row_key(
@@ -220,7 +279,7 @@ def _called(source: Source) -> str:
 
 def _options(statement: CreateRelease) -> dict[str, str]:
     """Return every option, given or by default; fail on any that does not exist."""
-    chosen = {name: choices[0] for name, choices in _OPTIONS.items()}
+    chosen = {name: choices[0] for name, choices in _OPTIONS.items() if choices}
     for option in statement.options:
         if option.name not in _OPTIONS:
             raise BindError(
@@ -232,8 +291,9 @@ def _options(statement: CreateRelease) -> dict[str, str]:
                 option.span,
                 "remove it, or write GENERALIZE … UNTIL …",
             )
-        if option.value not in _OPTIONS[option.name]:
-            listed = ", ".join(f"'{choice}'" for choice in _OPTIONS[option.name])
+        choices = _OPTIONS[option.name]
+        if choices and option.value not in choices:
+            listed = ", ".join(f"'{choice}'" for choice in choices)
             raise BindError(f"option '{option.name}' must be one of {listed}", option.span)
         chosen[option.name] = str(option.value)
     return _with_loss_of_method(statement, chosen)

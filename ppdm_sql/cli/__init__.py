@@ -9,18 +9,21 @@ import os
 import sys
 import warnings
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
 import click
 
 from ppdm_sql import EngineError, PpdmError, PrivacyWarning, __version__, connect, open_release
+from ppdm_sql import combine as combine_files
 from ppdm_sql.cli import output
 from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from ppdm_sql.session.owner import Owner
 
@@ -81,6 +84,7 @@ def run(script: IO[str], database: str, form: str, rows: int) -> None:
     except UnicodeDecodeError:
         raise PpdmError("the script is not UTF-8 text") from None
     with _owner(database) as owner, show_progress(owner) as bar:
+        owner.on_passphrase(partial(_ask_passphrase, bar.paused))
         for result in owner.results(text):
             with bar.paused():
                 output.print_result(result, form, rows)
@@ -116,6 +120,45 @@ def explain(release: str, database: str, target: str) -> None:
     """Print the SQL of RELEASE. It names the owner's tables; no secret is in it."""
     with _owner(database, must_exist=True) as owner:
         click.echo(owner.explain(release, target))
+
+
+@cli.command()
+@click.argument("release")
+@click.argument("results", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.option("--where", "predicate", help="A condition in released terms, instead of a file.")
+@click.option(
+    "--passing-others",
+    is_flag=True,
+    help="Hand on what stands in --where of other sites' columns.",
+)
+@_DATABASE
+@_FORMAT
+def interpret(
+    release: str,
+    results: str | None,
+    predicate: str | None,
+    passing_others: bool,
+    database: str,
+    form: str,
+) -> None:
+    """Translate RESULTS of RELEASE into original terms: a file of rules, centroids, a tree.
+
+    CSV and Parquet are read as tables, anything else as text, such as scikit-learn's export_text.
+    """
+    if (results is None) == (predicate is None):
+        raise PpdmError("name a file of results or write --where and a condition, one of the two")
+    with _owner(database, must_exist=True) as owner:
+        if predicate is not None:
+            condition = owner.interpret(release, predicate, passing_others=passing_others)
+            output.print_text(condition.original)
+            notes = condition.notes
+        else:
+            assert results is not None  # one of the two is there
+            table = owner.interpret_file(release, results)
+            output.print_translated(table.table, form)
+            notes = table.notes
+        for note in notes:
+            output.print_note(f"note: {note}")
 
 
 @cli.command()
@@ -173,12 +216,54 @@ def query(file: str, statement: str, form: str, timeout: float, memory: str, row
 
 
 @cli.command()
+@click.argument("files", nargs=-1, required=True)
+@click.option("--stack", "how", flag_value="stack", help="The sites have the same columns.")
+@click.option("--join", "how", flag_value="join", help="The sites have different columns.")
+@click.option("--to", "target", required=True, metavar="FILE", help="The new file.")
+@click.option(
+    "--missing",
+    type=click.Choice(("null", "mean", "mode", "drop")),
+    default="null",
+    show_default=True,
+    help="What becomes of people that a site does not have.",
+)
+@click.option("--release", help="Which one, where a file has several.")
+def combine(
+    files: tuple[str, ...], how: str | None, target: str, missing: str, release: str | None
+) -> None:
+    """Combine the published FILES of several sites, made under one agreement, into one."""
+    if how is None:
+        raise PpdmError("write --stack or --join")
+    done = combine_files(*files, to=target, how=how, missing=missing, release=release)
+    click.echo(f"combined {len(files)} files: {done.release}, {done.rows:,} rows, in '{target}'")
+    for note in done.notes:
+        output.print_note(f"note: {note}")
+
+
+@cli.command()
 @click.option("--patients", default=20_000, show_default=True, help="How many to generate.")
 def demo(patients: int) -> None:
     """Release a clinic's table of generated patients, in memory, and show what happens."""
     from ppdm_sql.cli.demo import run_demo
 
     run_demo(patients)
+
+
+def _ask_passphrase(pause: Callable[[], AbstractContextManager[None]], is_new: bool) -> str:
+    """Take the passphrase of an agreement file from the environment, or ask for it."""
+    from ppdm_sql.session.agreements import PASSPHRASE, passphrase_of_environment
+
+    if os.environ.get(PASSPHRASE) or not sys.stdin.isatty():
+        return passphrase_of_environment(is_new)
+    with pause():
+        word = "New passphrase" if is_new else "Passphrase"
+        asked: str = click.prompt(
+            f"{word} of the agreement file",
+            hide_input=True,
+            confirmation_prompt=is_new,
+            err=True,
+        )
+    return asked
 
 
 @contextmanager

@@ -21,6 +21,8 @@ from rich.text import Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import pyarrow as pa
+
     from ppdm_sql.session.answers import ColumnInfo
     from ppdm_sql.session.result import Result
     from ppdm_sql.session.rows import TableRows
@@ -61,6 +63,24 @@ def print_rows(result: Result | TableRows, form: str = "table", most: int | None
     print_table(columns, rows[:most])
     if cut:
         click.echo(f"(the first {most} rows)")
+
+
+def print_translated(rows: pa.Table, form: str) -> None:
+    """Print a table that is at hand; one of lines of text, as text."""
+    if rows.column_names == ["text"] and form == "table":
+        for line in rows.column("text").to_pylist():
+            print_text(line)
+        return
+    columns = zip(*(column.to_pylist() for column in rows.columns), strict=True)
+    if form == "table":
+        print_table(rows.column_names, columns)
+    else:
+        _print_data(rows.column_names, columns, form)
+
+
+def print_text(text: str) -> None:
+    """Print a text as it is, but for what would steer a terminal."""
+    click.echo(_plain(text).plain)
 
 
 def print_infos(infos: Sequence[ColumnInfo | Figure], form: str) -> None:

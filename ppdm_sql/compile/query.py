@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 from sqlglot import exp
 
 from ppdm_sql.compile.render import check_tree, table_of
-from ppdm_sql.compile.row_key import row_key_number
+from ppdm_sql.compile.row_key import canonical_key, row_key_number
 from ppdm_sql.errors import InternalError, Refused
-from ppdm_sql.model.syntax import FileSource, QuerySource, Source
+from ppdm_sql.model.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.model.transform import Checks, HasKernel, Measures
 from ppdm_sql.names import Name
 
@@ -314,8 +314,25 @@ def _stage_source(
     carried: Mapping[str, exp.Expr],
 ) -> exp.Expr:
     if stage == 0:
-        return source_table(release.source)
+        return _source(release, target)
     inner = _select(release, storage, target, stage, is_final=False, carried=carried)
+    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+
+
+def _source(release: Release, target: Target) -> exp.Expr:
+    """Return the source; under an agreement with its KEY as the sites share it."""
+    table = source_table(release.source)
+    if release.agreement is None:
+        return table
+    keys = {rule.columns[0].name for rule in release.rules if rule.role is Role.KEY}
+    used = [column for rule in release.released_rules for column in rule.columns]
+    used += [release.row_key] if release.row_key is not None else []
+    shown: dict[Name, exp.Expr] = {}
+    for name in dict.fromkeys(column.name for column in used):
+        value: exp.Expr = _column(name.text, _INPUT)
+        shown[name] = _named(canonical_key(value) if name in keys else value, name.text)
+        check_tree(shown[name], target)
+    inner = exp.select(*shown.values()).from_(table)
     return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
 
 

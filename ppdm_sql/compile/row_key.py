@@ -6,6 +6,7 @@ signed number, so that `7` in a text column and in a DECIMAL one are not mixed u
 
 from __future__ import annotations
 
+import string
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -16,6 +17,19 @@ if TYPE_CHECKING:
     from ppdm_sql.model.types import ColumnType
 
 _HALF, _WHOLE = 2**63, 2**64
+
+
+def canonical_key(column: exp.Expr) -> exp.Expr:
+    """Return the text of a key as sites with different tables share it; NULL stays NULL.
+
+    7 and '7' are one key, and so are those that differ in the case of ASCII letters or in spaces,
+    wherever they stand: TRANSLATE deletes what has no counterpart.
+    """
+    return exp.Translate(
+        this=exp.cast(column, "VARCHAR"),
+        from_=exp.Literal.string(string.ascii_uppercase + string.whitespace),
+        to=exp.Literal.string(string.ascii_lowercase),
+    )
 
 
 def row_key_number(column: exp.Expr, type_: ColumnType) -> exp.Expr:

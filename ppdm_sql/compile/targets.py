@@ -14,7 +14,7 @@ _NEUTRAL: frozenset[type[exp.Expr]] = frozenset(
         exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
         exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.DPipe,
         exp.SHA2, exp.Substring, exp.Collate, exp.Least, exp.TryCast, exp.Abs, exp.Floor, exp.Mod, exp.IntDiv,
-        exp.Interval, exp.Var, exp.DataTypeParam,
+        exp.Interval, exp.Var, exp.DataTypeParam, exp.Translate,
         exp.In, exp.Between, exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ,
         exp.Lower, exp.Upper, exp.Trim, exp.Coalesce,
     }

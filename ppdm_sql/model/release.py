@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.model.grouping import Grouping
     from ppdm_sql.model.hierarchy import Hierarchy
-    from ppdm_sql.model.syntax import QuerySource, Role, Source
+    from ppdm_sql.model.syntax import CreateAgreement, QuerySource, Role, Source
     from ppdm_sql.model.transform import Drawn, InputColumn, Transform
     from ppdm_sql.model.types import ColumnType
     from ppdm_sql.names import Name, QualifiedName
@@ -70,6 +70,8 @@ class Release:
     """`native` SQL expressions, or `udf`: the Python kernels."""
     grouping: Grouping | None = None
     """GENERALIZE, where the release has one."""
+    agreement: Name | None = None
+    """The agreement with other sites that everything is drawn from."""
 
     @property
     def released_rules(self) -> tuple[BoundRule, ...]:
@@ -136,6 +138,14 @@ class SourceCatalog(Protocol):
 
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         """Return the tables a source reads in the end, behind views and macros."""
+        ...
+
+    def agreement(self, name: Name) -> CreateAgreement | None:
+        """Return an agreement with other sites, as it was made."""
+        ...
+
+    def agreement_names(self) -> tuple[str, ...]:
+        """Return the names of all agreements."""
         ...
 
     def relation_names(self) -> tuple[str, ...]:

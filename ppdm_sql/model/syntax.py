@@ -298,6 +298,28 @@ class ExplainHierarchies:
 
 
 @dataclass(frozen=True, slots=True)
+class InterpretPredicate:
+    """INTERPRET RELEASE name [PASSING OTHERS] WHERE predicate."""
+
+    name: QualifiedName
+    predicate: str = field(repr=False)
+    """Its text: what it means depends on the columns of the release."""
+    passes_others: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+    predicate_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InterpretTable:
+    """INTERPRET RELEASE name TABLE results."""
+
+    name: QualifiedName
+    table: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+    table_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class PlainSql:
     """Anything that is not ours: handed to DuckDB letter by letter."""
 
@@ -327,6 +349,65 @@ class PublishRelease:
     format_span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class CreateAgreement:
+    """CREATE AGREEMENT name ( rules )."""
+
+    name: Name
+    rules: tuple[ColumnRule, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DropAgreement:
+    """DROP AGREEMENT [IF EXISTS] name."""
+
+    name: Name
+    if_exists: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportAgreement:
+    """EXPORT AGREEMENT name TO 'file'."""
+
+    name: Name
+    path: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+    path_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportAgreement:
+    """IMPORT AGREEMENT FROM 'file'."""
+
+    path: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeAgreement:
+    """DESCRIBE AGREEMENT name."""
+
+    name: Name
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAgreements:
+    """SHOW AGREEMENTS."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+AgreementStatement: TypeAlias = (
+    CreateAgreement
+    | DropAgreement
+    | ExportAgreement
+    | ImportAgreement
+    | DescribeAgreement
+    | ShowAgreements
+)
 ReleaseStatement: TypeAlias = (
     CreateRelease
     | DropRelease
@@ -334,10 +415,12 @@ ReleaseStatement: TypeAlias = (
     | ShowReleases
     | DescribeRelease
     | ExplainRelease
+    | InterpretPredicate
+    | InterpretTable
     | PublishRelease
 )
 HierarchyStatement: TypeAlias = (
     CreateHierarchy | DropHierarchy | ShowHierarchies | ExplainHierarchies
 )
-OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement
+OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement | AgreementStatement
 Statement: TypeAlias = OwnStatement | PlainSql

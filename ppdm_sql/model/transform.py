@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeAlias, runt
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
     from sqlglot import exp
 
@@ -47,6 +49,26 @@ class Drawn:
     """Lookup tables, such as a mapping."""
 
 
+class Chance(Protocol):
+    """Draws secret numbers."""
+
+    def uniform(self, low: float, high: float) -> float:
+        """Return a number between two limits."""
+        ...
+
+    def sign(self) -> int:
+        """Return 1 or -1."""
+        ...
+
+    def choice(self, count: int) -> int:
+        """Return a number from 0 to count - 1."""
+        ...
+
+    def permutation(self, count: int) -> npt.NDArray[np.intp]:
+        """Return 0 … count-1 in a random order."""
+        ...
+
+
 class Keys(Protocol):
     """Derives keys from the owner's root key."""
 
@@ -55,8 +77,17 @@ class Keys(Protocol):
         """The identity of the row key: what belongs to whole rows is keyed by it."""
         ...
 
+    @property
+    def is_agreed(self) -> bool:
+        """Whether several sites hold the same keys and must draw the same."""
+        ...
+
     def derive(self, purpose: str, column: str) -> bytes:
         """Return the 32-byte key of one purpose and one column."""
+        ...
+
+    def chance(self, what: str) -> Chance:
+        """Return where random numbers for one thing come from: never the same twice, or agreed."""
         ...
 
 
@@ -159,6 +190,15 @@ class Draws(Protocol):
 
 
 @runtime_checkable
+class Agrees(Protocol):
+    """A treatment that several sites can draw alike, from keys they share."""
+
+    def not_agreed(self) -> str | None:
+        """Return what of it one site's data would decide, and what to write; None if nothing."""
+        ...
+
+
+@runtime_checkable
 class Checks(Protocol):
     """A treatment that looks at its own result before the release is made."""
 
@@ -193,6 +233,22 @@ class Inverts(Protocol):
 
         None where no condition on them says the same.
         """
+        ...
+
+
+@runtime_checkable
+class Affine(Protocol):
+    """A treatment of the form A · x + b: means of released values are released means."""
+
+    is_affine: ClassVar[bool]
+
+
+@runtime_checkable
+class NullsApart(Protocol):
+    """A treatment that releases NULL not just where its own column is NULL."""
+
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return when one released column is NULL: a condition that is true or false, not NULL."""
         ...
 
 

@@ -19,7 +19,7 @@ from ppdm_sql.compile.query import (
 from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, EngineError, PpdmError, suggest
+from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
 from ppdm_sql.model.grouping import SLOT
 from ppdm_sql.model.syntax import CreateRelease
 from ppdm_sql.model.transform import Checks, Drawn, Draws
@@ -28,7 +28,7 @@ from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.session.sources import Sources
 from ppdm_sql.statements.script import parse_script
 from ppdm_sql.statements.unparse import unparse
-from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store import agreements, catalog, parameters
 from ppdm_sql.store.figures import record_figures
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.syntax import DropRelease, RefreshRelease
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.engine import Engine
+    from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.figures import Figure
     from ppdm_sql.store.keys import RootKey
@@ -143,6 +144,24 @@ class Releases:
             return name
         return QualifiedName((self.engine.current_schema(), name.name))
 
+    def keys_of(self, release: Release) -> RootKey:
+        """Return the keys that a release draws from: the store's own, or its agreement's."""
+        agreement = self._agreement_of(release)
+        return self.keys if agreement is None else agreement.keys
+
+    def fingerprint_of(self, release: Release) -> str | None:
+        """Return the fingerprint of a release's agreement: what other sites compare."""
+        agreement = self._agreement_of(release)
+        return None if agreement is None else agreement.fingerprint
+
+    def _agreement_of(self, release: Release) -> Agreement | None:
+        if release.agreement is None:
+            return None
+        agreement = agreements.find_agreement(self.engine, release.agreement)
+        if agreement is None:
+            raise InternalError("a release was bound to an agreement that is not there")
+        return agreement
+
     def _find(self, name: QualifiedName) -> Entry | None:
         return catalog.find_entry(self.engine, self.full_name(name))
 
@@ -204,7 +223,7 @@ class Releases:
         earlier: DrawnBySlot,
     ) -> dict[str, Drawn]:
         drawn = {}
-        keys = self.keys
+        keys = self.keys_of(release)
         if release.row_key is not None:
             keys = replace(keys, row_identity=release.row_key.identity)
         for rule, step in release.stage(stage):

@@ -253,6 +253,13 @@ class Engine:
         )
         self.run(attach)
 
+    def attach_published(self, path: Path, alias: Name) -> None:
+        """Attach a file of somebody else's, for reading."""
+        named = exp.alias_(
+            exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True)
+        )
+        self.run(exp.Attach(this=named, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
+
     def detach(self, alias: Name) -> None:
         """Let go of an attached database; its file is then complete."""
         self.run(exp.Detach(this=exp.to_identifier(alias.text, quoted=True), exists=True))

@@ -12,22 +12,31 @@ import pyarrow as pa
 
 from ppdm_sql.errors import PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
+    CreateAgreement,
     CreateHierarchy,
     CreateRelease,
+    DescribeAgreement,
     DescribeRelease,
+    DropAgreement,
     DropHierarchy,
     DropRelease,
     ExplainHierarchies,
     ExplainRelease,
+    ExportAgreement,
+    ImportAgreement,
+    InterpretPredicate,
+    InterpretTable,
     Option,
     PlainSql,
     PublishRelease,
     RefreshRelease,
     ReleaseName,
+    ShowAgreements,
     ShowHierarchies,
     ShowReleases,
 )
-from ppdm_sql.session import answers
+from ppdm_sql.session import answers, interpreting
+from ppdm_sql.session.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
@@ -44,11 +53,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     import duckdb
+    import pandas as pd
 
-    from ppdm_sql.model.syntax import Statement
+    from ppdm_sql.model.syntax import AgreementStatement, Statement
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
+    from ppdm_sql.session.interpreting import Interpreted, ResultsTable
     from ppdm_sql.session.publishing import Published
     from ppdm_sql.store.figures import Figure
     from ppdm_sql.store.publications import PublishedRelease
@@ -64,6 +75,7 @@ class Owner:
             keys = open_store(engine)
         register(engine.connection, transforms)
         self._releases = Releases(engine, keys, tuple(transforms))
+        self._ask: Callable[[bool], str] = passphrase_of_environment
 
     @classmethod
     def open(
@@ -133,6 +145,29 @@ class Owner:
         """Return the SELECT of a release; secrets are in the store, not in it."""
         return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
 
+    def interpret(
+        self, release: str, predicate: str, *, passing_others: bool = False
+    ) -> Interpreted:
+        """Translate a condition on released columns into one on original columns.
+
+        With `passing_others`, conditions on columns that the release does not have are handed on
+        as they are: with several sites, each translates its own.
+        """
+        statement = InterpretPredicate(parse_name(release), predicate, passing_others)
+        return interpreting.interpret_predicate(self._releases, statement)
+
+    def interpret_table(self, release: str, table: str | pa.Table | pd.DataFrame) -> ResultsTable:
+        """Translate a table of results: rules, centroids, thresholds.
+
+        `table` names a table of the database, or is an Arrow table or a pandas frame, such as
+        mlxtend's with its sets of items.
+        """
+        return interpreting.interpret_results(self._releases, parse_name(release), table)
+
+    def interpret_file(self, release: str, path: str | os.PathLike[str]) -> ResultsTable:
+        """Translate a file of results: CSV, Parquet, or any text such as a printed tree."""
+        return interpreting.interpret_file(self._releases, parse_name(release), Path(path))
+
     def publish(
         self,
         *releases: str,
@@ -156,6 +191,13 @@ class Owner:
     def on_stage(self, tell: Callable[[str], None]) -> None:
         """Have `tell` called with what is being done, for a progress bar."""
         self._releases = replace(self._releases, on_stage=tell)
+
+    def on_passphrase(self, ask: Callable[[bool], str]) -> None:
+        """Have `ask` called for the passphrase of an agreement file, with whether it is new.
+
+        Without it, the passphrase is read from the environment: `PPDM_PASSPHRASE`.
+        """
+        self._ask = ask
 
     def interrupt(self) -> None:
         """Stop the running statement; may be called from another thread."""
@@ -206,10 +248,46 @@ class Owner:
                 return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
             case ExplainHierarchies():
                 return Result(answers.explain_hierarchies(self._releases, statement))
+            case (
+                CreateAgreement()
+                | DropAgreement()
+                | ExportAgreement()
+                | ImportAgreement()
+                | DescribeAgreement()
+                | ShowAgreements()
+            ):
+                return self._run_agreement(statement)
+            case InterpretPredicate():
+                answer = interpreting.interpret_predicate(self._releases, statement)
+                return Result(interpreting.predicate_table(answer))
+            case InterpretTable():
+                results = interpreting.interpret_table(self._releases, statement)
+                return Result(results.table, "\n".join(results.notes))
             case PublishRelease():
                 return _published(publish(self._releases, statement))
             case PlainSql():
                 return self._plain(statement, parameters)
+
+    def _run_agreement(self, statement: AgreementStatement) -> Result:
+        known = Agreements(self._releases, self._ask)
+        match statement:
+            case CreateAgreement():
+                made = known.create(statement)
+                return Result(message=f"created agreement {made.name} ({made.fingerprint})")
+            case DropAgreement():
+                done = "dropped" if known.drop(statement) else "there was no"
+                return Result(message=f"{done} agreement {statement.name}")
+            case ExportAgreement():
+                made = known.export(statement)
+                return Result(message=f"sealed agreement {made.name} in '{statement.path}'")
+            case ImportAgreement():
+                made, is_new = known.bring_in(statement)
+                done = "imported" if is_new else "there was already"
+                return Result(message=f"{done} agreement {made.name} ({made.fingerprint})")
+            case DescribeAgreement():
+                return Result(known.describe(statement))
+            case ShowAgreements():
+                return Result(known.show())
 
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement):

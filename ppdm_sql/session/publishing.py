@@ -68,7 +68,7 @@ _SHADOWS = (
     "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
     " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name"
 )
-_INFO_TYPES = pa.schema(
+INFO_TYPES = pa.schema(
     {
         "release": pa.string(),
         "version": pa.int32(),
@@ -77,6 +77,7 @@ _INFO_TYPES = pa.schema(
         "treatments": pa.string(),
         "targets": pa.string(),
         "publication": pa.string(),
+        "agreement": pa.string(),
     }
 )
 
@@ -91,6 +92,8 @@ class Written:
     targets: tuple[str, ...]
     links: frozenset[str] = field(repr=False)
     """What its pseudonyms share with those of other releases; secret."""
+    agreement: str | None
+    """The fingerprint of the agreement with other sites."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +184,11 @@ def _write(
             "treatments": one.treatments,
             "targets": ", ".join(one.targets) or None,
             "publication": publication.name,
+            "agreement": one.agreement,
         }
         for one in written
     ]
-    destination.write_info(pa.Table.from_pylist(rows, schema=_INFO_TYPES))
+    destination.write_info(pa.Table.from_pylist(rows, schema=INFO_TYPES))
     return tuple(written)
 
 
@@ -209,7 +213,8 @@ def _write_release(
     count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
     (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
     treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
-    return Written(entry, row["rows"], treatments, targets, frozenset(links))
+    fingerprint = releases.fingerprint_of(bound)
+    return Written(entry, row["rows"], treatments, targets, frozenset(links), fingerprint)
 
 
 @contextmanager
@@ -221,6 +226,11 @@ def _storage(
     if not linking:
         yield entry.storage
         return
+    if release.agreement is not None:
+        raise Refused(
+            f"'{entry.name}' is made under an agreement, so that sites can join on its pseudonyms",
+            hint="leave unlinkable out, or release the table without the agreement",
+        )
     engine = releases.engine
     keys = publication_keys(releases.keys, publication.name, entry.name)
     drawn = parameters.read_drawn(engine, entry.storage, release, entry.tables)

@@ -17,11 +17,11 @@ from ppdm_sql.model.types import ColumnType
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.session.places import place_in
 from ppdm_sql.statements.script import parse_table
-from ppdm_sql.store import catalog, hierarchies
+from ppdm_sql.store import agreements, catalog, hierarchies
 
 if TYPE_CHECKING:
     from ppdm_sql.model.hierarchy import Hierarchy
-    from ppdm_sql.model.syntax import QuerySource, Source
+    from ppdm_sql.model.syntax import CreateAgreement, QuerySource, Source
     from ppdm_sql.session.engine import Engine
 
 _MAIN = Name("main")
@@ -107,6 +107,15 @@ class Sources:
         rows = self._engine.query(_PRIMARY_KEY, tuple(part.text for part in source.name.parts))
         keys = rows.column("constraint_column_names").to_pylist()
         return Name(keys[0][0]) if len(keys) == 1 and len(keys[0]) == 1 else None
+
+    def agreement(self, name: Name) -> CreateAgreement | None:
+        """Return an agreement with other sites, as it was made."""
+        found = agreements.find_agreement(self._engine, name)
+        return found.statement if found is not None else None
+
+    def agreement_names(self) -> tuple[str, ...]:
+        """Return the names of all agreements."""
+        return tuple(str(one.name) for one in agreements.list_agreements(self._engine))
 
     def relation_names(self) -> tuple[str, ...]:
         """Return the names of all tables and views a source could be."""

@@ -40,7 +40,7 @@ def parse_create_release(cursor: Cursor) -> CreateRelease:
     name, name_span = cursor.qualified_name("the name of the release")
     cursor.expect("FROM", "and the table to release")
     source = _source(cursor)
-    rules = _rules(cursor)
+    rules = parse_rules(cursor)
     generalize = parse_generalize(cursor) if cursor.at("GENERALIZE") else None
     options = parse_options(cursor) if cursor.take("WITH") else ()
     cursor.expect_end(AFTER_TARGETS if generalize else _CLAUSES)
@@ -98,7 +98,8 @@ def _is_function_call(cursor: Cursor) -> bool:
     return False
 
 
-def _rules(cursor: Cursor) -> tuple[ColumnRule, ...]:
+def parse_rules(cursor: Cursor) -> tuple[ColumnRule, ...]:
+    """Take `( column ROLE AS treatment(), … )`."""
     opening = cursor.expect("(", "and the list of columns")
     rules: list[ColumnRule] = []
     while not cursor.take(")"):

@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ppdm_sql.model.syntax import OwnStatement, PlainSql, Statement
+from ppdm_sql.statements.agreement import (
+    parse_create_agreement,
+    parse_describe_agreement,
+    parse_drop_agreement,
+    parse_export_agreement,
+    parse_import_agreement,
+    parse_show_agreements,
+)
 from ppdm_sql.statements.commands import (
     parse_describe_release,
     parse_explain_release,
@@ -17,6 +25,7 @@ from ppdm_sql.statements.hierarchy import (
     parse_explain_hierarchies,
     parse_show_hierarchies,
 )
+from ppdm_sql.statements.interpret import parse_interpret_release
 from ppdm_sql.statements.publish import parse_publish_release
 from ppdm_sql.statements.release import (
     parse_create_release,
@@ -48,8 +57,17 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DROP", "HIERARCHY"), parse_drop_hierarchy),
     (("SHOW", "HIERARCHIES"), parse_show_hierarchies),
     (("EXPLAIN", "HIERARCHIES"), parse_explain_hierarchies),
+    (("INTERPRET", "RELEASE"), parse_interpret_release),
+    (("CREATE", "AGREEMENT"), parse_create_agreement),
+    (("DROP", "AGREEMENT"), parse_drop_agreement),
+    (("EXPORT", "AGREEMENT"), parse_export_agreement),
+    (("IMPORT", "AGREEMENT"), parse_import_agreement),
+    (("DESCRIBE", "AGREEMENT"), parse_describe_agreement),
+    (("SHOW", "AGREEMENTS"), parse_show_agreements),
     (("PUBLISH", "RELEASE"), parse_publish_release),
 )
+
+_DESCRIBES = (parse_describe_release, parse_describe_agreement)
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)
 """The openings of our statements, for hints."""
@@ -95,7 +113,7 @@ def _parse(text: str, part: list[Word], span: Span) -> Statement:
     cursor = Cursor(text, part, span.end)
     for opening, parser in _OURS:
         if cursor.at(*opening):
-            if parser is parse_describe_release and _names_a_table(cursor.peek(2)):
+            if parser in _DESCRIBES and _names_a_table(cursor.peek(2)):
                 break
             return parser(cursor)
     return PlainSql(span.source, span)

@@ -10,25 +10,33 @@ from ppdm_sql.model.syntax import (
     Argument,
     ColumnName,
     ColumnRule,
+    CreateAgreement,
     CreateHierarchy,
     CreateRelease,
     DateBody,
+    DescribeAgreement,
     DescribeRelease,
     DigitsBody,
+    DropAgreement,
     DropHierarchy,
     DropRelease,
     ExplainHierarchies,
     ExplainRelease,
+    ExportAgreement,
     FileBody,
     FileSource,
     Generalize,
     HierarchyBody,
+    ImportAgreement,
+    InterpretPredicate,
+    InterpretTable,
     Option,
     PlainSql,
     PublishRelease,
     QuerySource,
     RangesBody,
     RefreshRelease,
+    ShowAgreements,
     ShowHierarchies,
     ShowReleases,
     Source,
@@ -66,8 +74,26 @@ def unparse(statement: Statement) -> str:
             return "SHOW HIERARCHIES"
         case ExplainHierarchies(name):
             return f"EXPLAIN HIERARCHIES FOR RELEASE {_qualified(name)}"
+        case InterpretPredicate(name, predicate, passes_others):
+            others = " PASSING OTHERS" if passes_others else ""
+            return f"INTERPRET RELEASE {_qualified(name)}{others} WHERE {predicate}"
+        case InterpretTable(name, table):
+            return f"INTERPRET RELEASE {_qualified(name)} TABLE {_qualified(table)}"
         case PublishRelease():
             return _publish(statement)
+        case CreateAgreement(name, rules):
+            listed = ",\n".join(f"    {_rule(rule)}" for rule in rules)
+            return f"CREATE AGREEMENT {_name(name)} (\n{listed}\n)"
+        case DropAgreement(name, if_exists):
+            return f"DROP AGREEMENT {'IF EXISTS ' if if_exists else ''}{_name(name)}"
+        case ExportAgreement(name, path):
+            return f"EXPORT AGREEMENT {_name(name)} TO {_string(path)}"
+        case ImportAgreement(path):
+            return f"IMPORT AGREEMENT FROM {_string(path)}"
+        case DescribeAgreement(name):
+            return f"DESCRIBE AGREEMENT {_name(name)}"
+        case ShowAgreements():
+            return "SHOW AGREEMENTS"
         case PlainSql(text):
             return text
 
@@ -95,10 +121,15 @@ def _with(options: tuple[Option, ...]) -> str:
     return f"WITH ({listed})"
 
 
+def treatment_text(rule: ColumnRule) -> str:
+    """Return the treatments of a rule as a script writes them, arguments included."""
+    return " THEN ".join(_call(call) for call in rule.treatments)
+
+
 def _rule(rule: ColumnRule) -> str:
     names = ", ".join(_name(column.name) for column in rule.columns)
     columns = f"({names})" if len(rule.columns) > 1 else names
-    treatments = " THEN ".join(_call(call) for call in rule.treatments)
+    treatments = treatment_text(rule)
     return f"{columns} {rule.role}" + (f" AS {treatments}" if treatments else "")
 
 

@@ -95,9 +95,10 @@ def open_store(runner: Runner) -> RootKey:
         _check_format(runner)  # before the tables: another format has others
     if schemas.num_rows and (missing := _TABLES - names):
         raise damaged(f"{', '.join(sorted(missing))} missing")
-    if "publications" not in names:  # a new store, or one from before there were any
-        listing = files("ppdm_sql").joinpath("sql", "publications.sql")
-        runner.run(listing.read_text(encoding="utf-8"))
+    for later in ("publications", "agreements"):
+        if later not in names:  # a new store, or one from before there were any
+            listing = files("ppdm_sql").joinpath("sql", f"{later}.sql")
+            runner.run(listing.read_text(encoding="utf-8"))
     return _read_root_key(runner)
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from ppdm_sql.kernels.draws import Draws, Stream
+
 ROOT_KEY_BYTES = 32
 
 
@@ -24,6 +26,13 @@ class RootKey:
     row_identity: str = ""
     before: str = field(default="", repr=False)
     """What was drawn before in a chain: another constant before it, another noise after it."""
+
+    is_agreed: bool = False
+    """Whether the secret is that of an agreement: other sites draw the same."""
+
+    def chance(self, what: str) -> Draws:
+        """Return where random numbers come from: the system's generator, or the agreement."""
+        return Draws(Stream(self.derive("draw", what))) if self.is_agreed else Draws()
 
     def derive(self, purpose: str, column: str) -> bytes:
         """Return the 32-byte key of one purpose and one column."""

@@ -57,6 +57,11 @@ def comparison(operator: str, left: exp.Expr, right: exp.Expr) -> exp.Expr | Non
     return node(this=left, expression=right) if node else None
 
 
+def operator_of(tree: exp.Expr) -> str | None:
+    """Return the operator of a comparison; None for anything else."""
+    return next((word for word, node in _COMPARISONS.items() if type(tree) is node), None)
+
+
 def literal_of(value: object) -> exp.Expr:
     """Return a value as a literal of the owner's own predicate."""
     match value:

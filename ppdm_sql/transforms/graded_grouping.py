@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 MAX_BANDS = 256
 _WRITE_BANDS = "write bands => 5, bands => [15, 30, 45] or bands => [[15, 29], [30, 44]]"
+_NOT_AGREED = (
+    "a number of bands is cut from one site's column: give the limits, bands => [15, 30, 45]"
+)
 _OUTSIDE = ("error", "null", "clamp")
 
 
@@ -119,6 +122,10 @@ class GradedGrouping:
                 parameters[f"last_{i}"] = float(below_next(np.array([name], dtype=np.float64))[0])
         return Drawn(parameters)
 
+    def not_agreed(self) -> str | None:
+        """Equal bands are cut from the column; limits are not."""
+        return None if self.limits else _NOT_AGREED
+
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return a balanced tree of comparisons: its cost grows with log(bands)."""
         x = inputs[0] if self.is_double else scope.let(as_double(inputs[0]))
@@ -195,14 +202,15 @@ class GradedGrouping:
         if condition is None or self.outside != "null":
             return condition
         # What lies outside was released as NULL and is in no condition.
-        inside = [
-            exp.and_(
-                exp.GTE(this=columns[index].copy(), expression=literal_of(low)),
-                exp.LTE(this=columns[index].copy(), expression=literal_of(high)),
-            )
-            for low, high in bands.ranges()
-        ]
-        return exp.and_(condition, exp.or_(*inside))
+        return exp.and_(condition, _inside(columns[index], bands))
+
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where there is no value, or one in no band."""
+        no_value = columns[index].is_(exp.null())
+        if self.outside != "null":
+            return no_value
+        inside = _inside(columns[index], self._bands(drawn))
+        return exp.or_(no_value, exp.not_(exp.paren(inside)))
 
     def _threshold(
         self, operator: str, literal: float, column: exp.Expr, bands: Bands
@@ -329,6 +337,19 @@ class GradedGrouping:
             return np.fromiter(values, dtype=np.float64, count=self.count)
 
         return Bands(column("low"), column("high"), column("name"))
+
+
+def _inside(column: exp.Expr, bands: Bands) -> exp.Expr:
+    """Return where a value lies in a band."""
+    return exp.or_(
+        *(
+            exp.and_(
+                exp.GTE(this=column.copy(), expression=literal_of(low)),
+                exp.LTE(this=column.copy(), expression=literal_of(high)),
+            )
+            for low, high in bands.ranges()
+        )
+    )
 
 
 def _always(operator: str, column: exp.Expr) -> exp.Expr | None:

@@ -11,13 +11,18 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.kernels.affine import direction
-from ppdm_sql.kernels.draws import secret_choice
 from ppdm_sql.model.syntax import TransformCall
 from ppdm_sql.model.transform import Drawn, Exactness
 from ppdm_sql.model.types import DOUBLE, ColumnType
 from ppdm_sql.transforms.expressions import FLIPPED, as_double, comparison, double, literal_of
 from ppdm_sql.transforms.expressions import only_finite as finite
-from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
+from ppdm_sql.transforms.numbers import (
+    computable,
+    drawn_for,
+    lost_rows,
+    refuse_lost,
+    require_numbers,
+)
 from ppdm_sql.transforms.rotation import Rotation, draw_angle
 from ppdm_sql.transforms.scaling import Scaling, draw_factor
 from ppdm_sql.transforms.translation import Translation, draw_shift
@@ -25,9 +30,13 @@ from ppdm_sql.transforms.translation import Translation, draw_shift
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.model.transform import Chance, InputColumn, Keys, Parameter, Scope, Statistics
 
 _WRITE = "write hybrid(), or one operation a column: hybrid(translation(2), scaling(0.93))"
+_NOT_AGREED = (
+    "a translation that is drawn is scaled to one site's column: write one operation a column, "
+    "such as hybrid(translation(2), scaling())"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,7 @@ class Hybrid:
     summary: ClassVar[str] = "each column translated, scaled or rotated; which, is secret"
     undone_by: ClassVar[str] = "two known rows"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
 
     columns: tuple[InputColumn, ...]
     operations: tuple[Operation, ...] | None = field(repr=False)
@@ -97,20 +107,29 @@ class Hybrid:
         if previous is not None:
             return previous
         parameters: dict[str, Parameter] = {}
+        chance = keys.chance(drawn_for(self.keyword, self.columns))
         for i, j in _pairs(len(self.columns)):
             members = [at for at in (i, j) if at is not None]
             operations = (
                 [self.operations[at] for at in members]
                 if self.operations is not None
-                else _draw_operations(len(members))
+                else _draw_operations(chance, len(members))
             )
             angle = operations[0].constant
-            turn = direction(draw_angle() if angle is None else angle)
+            turn = direction(draw_angle(chance) if angle is None else angle)
             for side, (at, operation) in enumerate(zip(members, operations, strict=True)):
-                move = draw_shift(statistics.get(f"low_{at}"), statistics.get(f"high_{at}"))
-                own, other, shift = _coefficients(operation, turn, side, move)
+                low, high = (statistics.get(f"{name}_{at}") for name in ("low", "high"))
+                move = draw_shift(chance, low, high)
+                factor = draw_factor(chance)
+                own, other, shift = _coefficients(operation, turn, side, move, factor)
                 parameters |= {f"own_{at}": own, f"other_{at}": other, f"shift_{at}": shift}
         return Drawn(parameters)
+
+    def not_agreed(self) -> str | None:
+        """A drawn translation is scaled to its column, and any operation may be one."""
+        given = self.operations or (Operation(Translation.keyword, None),)
+        scaled = Operation(Translation.keyword, None)
+        return _NOT_AGREED if scaled in given else None
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return own · x + other · partner + shift."""
@@ -184,6 +203,14 @@ class Hybrid:
         )
         return comparison(operator, total, literal_of(literal - shift))
 
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where the column, or the partner it was turned with, is NULL."""
+        partner = _partner(index, len(columns))
+        mixed = [columns[index]]
+        if partner is not None and self._row(drawn, index)[1]:
+            mixed.append(columns[partner])
+        return exp.or_(*(column.is_(exp.null()) for column in mixed))
+
     def _row(self, drawn: Drawn, at: int) -> tuple[float, float, float]:
         own, other, shift = (
             float(drawn.parameters[f"{name}_{at}"]) for name in ("own", "other", "shift")
@@ -209,16 +236,16 @@ def _operation(call: TransformCall, index: int, columns: Sequence[InputColumn]) 
     return Operation(inner.keyword, constant)
 
 
-def _draw_operations(count: int) -> list[Operation]:
+def _draw_operations(chance: Chance, count: int) -> list[Operation]:
     """Draw for a pair or the last single column; each operation has the same chance in a pair."""
-    if count == 2 and secret_choice(3) == 0:
+    if count == 2 and chance.choice(3) == 0:
         return [Operation(Rotation.keyword, None)] * 2
     words = (Translation.keyword, Scaling.keyword)
-    return [Operation(words[secret_choice(2)], None) for _ in range(count)]
+    return [Operation(words[chance.choice(2)], None) for _ in range(count)]
 
 
 def _coefficients(
-    operation: Operation, turn: tuple[float, float], side: int, move: float
+    operation: Operation, turn: tuple[float, float], side: int, move: float, factor: float
 ) -> tuple[float, float, float]:
     """Return own, other and shift of one column; `side` is 1 for the second of a pair."""
     given = operation.constant
@@ -226,7 +253,7 @@ def _coefficients(
         cosine, sine = turn
         return cosine, -sine if side else sine, 0.0
     if operation.word == Scaling.keyword:
-        return float(draw_factor() if given is None else given), 0.0, 0.0
+        return float(factor if given is None else given), 0.0, 0.0
     return 1.0, 0.0, float(move if given is None else given)
 
 

@@ -30,6 +30,7 @@ class Keep:
     summary: ClassVar[str] = "leaves as it is"
     undone_by: ClassVar[str] = "nothing to undo: the values are the original ones"
     exactness: ClassVar[Exactness] = Exactness.EXACT
+    is_affine: ClassVar[bool] = True
 
     types: tuple[ColumnType, ...]
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from ppdm_sql.errors import plural
+from ppdm_sql.errors import TreatmentError, plural
+from ppdm_sql.kernels.keyed_name import pseudonym
 from ppdm_sql.kernels.permutation import secret_permutation
 from ppdm_sql.model.transform import Drawn, Exactness
 from ppdm_sql.model.types import VARCHAR, ColumnType, Kind
@@ -20,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping as Map
     from collections.abc import Sequence
 
-    from ppdm_sql.model.syntax import TransformCall
+    from ppdm_sql.model.syntax import TransformCall, Value
     from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
-    from ppdm_sql.names import Name
 
 _KINDS = (
     Kind.TEXT,
@@ -38,19 +38,29 @@ _KINDS = (
 _NATIVE = frozenset(["VARCHAR", "BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"])
 _MANY = 50
 _TABLE = "aliases"
+_TOKEN = 12
+"""Hexadecimal digits of a keyed token: two of a million categories share one with probability 0.002."""
+_WRITE_DOMAIN = "write domain => ['Flu', 'Cancer']"
 
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """One alias a category, numbered in a random order; a category seen later is NULL."""
+    """One alias a category, numbered in a random order; a category seen later is NULL.
+
+    With a domain the categories are given, and no other may come. Under an agreement aliases do
+    not depend on the categories that a site happens to have: those of a domain are numbered in an
+    agreed order, and without one an alias is a keyed token.
+    """
 
     keyword: ClassVar[str] = "mapping"
     summary: ClassVar[str] = "a category becomes an alias from a table only the owner has"
     undone_by: ClassVar[str] = "knowing how frequent the categories are"
     exactness: ClassVar[Exactness] = Exactness.EXACT
 
-    column: Name
+    column: InputColumn
     prefix: str = field(repr=False)
+    domain: tuple[Value, ...] | None = field(repr=False)
+    """None: the categories are those of the column."""
     is_native: bool
     is_text: bool
 
@@ -59,9 +69,11 @@ class Mapping:
         """Take a categorical column and a prefix; by default the column's name."""
         column = one_column(call, columns)
         require_kind(call, column, _KINDS, "for measurements write graded_grouping()")
-        arguments = Arguments(call, ("prefix",))
+        arguments = Arguments(call, ("prefix", "domain"))
         prefix = arguments.text("prefix", column.name.text)
-        return cls(column.name, prefix, column.type.text in _NATIVE, column.type.kind is Kind.TEXT)
+        domain = _read_domain(arguments) if "domain" in arguments else None
+        is_text = column.type.kind is Kind.TEXT
+        return cls(column, prefix, domain, column.type.text in _NATIVE, is_text)
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return text."""
@@ -76,20 +88,60 @@ class Mapping:
         }
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
-        """Number the categories at random; those that have an alias keep it."""
+        """Name the categories; those that have an alias keep it."""
         categories = _values(statistics["categories"]).drop_null()
+        if self.domain is not None:
+            categories = self._within(categories)
         old = previous.tables[_TABLE] if previous is not None else None
         if old is not None:
             known = old.column("original").combine_chunks().cast(categories.type)
             categories = categories.filter(pc.invert(pc.is_in(categories, value_set=known)))
         start = old.num_rows if old is not None else 0
-        order = secret_permutation(len(categories))
-        numbers = pc.cast(pa.array(order + start + 1), pa.string())
-        aliases = pc.binary_join_element_wise(self.prefix, numbers, "_")
+        aliases = pc.binary_join_element_wise(
+            self.prefix, self._names(categories, keys, start), "_"
+        )
         new = pa.table({"original": categories, "released": aliases})
         table = new if old is None else pa.concat_tables([old.cast(new.schema), new])
         # The order of rows on disk must not be that of the aliases, nor of the source.
         return Drawn(tables={_TABLE: table.take(secret_permutation(table.num_rows))})
+
+    def not_agreed(self) -> None:
+        """Aliases follow from the agreement's key and the domain, or the category itself."""
+
+    def _within(self, categories: pa.Array) -> pa.Array:
+        """Return the domain as the column's type has it; raise when the column goes beyond it."""
+        try:
+            domain = pa.array(self.domain).cast(categories.type)
+        except (pa.ArrowException, TypeError):
+            raise TreatmentError(
+                f"mapping: the domain does not fit '{self.column.name}' of type {self.column.type}"
+            ) from None
+        beyond = len(categories.filter(pc.invert(pc.is_in(categories, value_set=domain))))
+        if beyond:
+            raise TreatmentError(
+                f"mapping: {plural(beyond, 'category', 'categories')} of '{self.column.name}' "
+                f"{'is' if beyond == 1 else 'are'} not in its domain",
+                hint="find them with SELECT DISTINCT; mend them in a (SELECT …) source, or widen "
+                "the domain",
+            )
+        return domain
+
+    def _names(self, categories: pa.Array, keys: Keys, start: int) -> pa.Array:
+        """Return what follows the prefix: a number, or a token that only the key gives."""
+        if not keys.is_agreed or self.domain is not None:
+            order = keys.chance(f"{self.keyword} {self.column.identity}").permutation(
+                len(categories)
+            )
+            return pc.cast(pa.array(order + start + 1), pa.string())
+        key = keys.derive("alias", self.column.identity).hex()
+        texts = categories.cast(pa.string())
+        names = pc.utf8_slice_codeunits(pseudonym(pa.repeat(key, len(texts)), texts), 0, _TOKEN)
+        if len(pc.unique(names)) < len(names):
+            raise TreatmentError(
+                f"mapping: two categories of '{self.column.name}' would share an alias",
+                hint="give the categories: domain => ['…', '…']",
+            )
+        return names
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the alias that the joined table gives."""
@@ -106,7 +158,7 @@ class Mapping:
         if distinct <= _MANY or distinct * 2 <= rows:
             return ()
         warning = (
-            f"mapping of '{self.column}': {distinct:,} categories in {plural(rows, 'row')}; "
+            f"mapping of '{self.column.name}': {distinct:,} categories in {plural(rows, 'row')}; "
             "aliases that are nearly unique single out rows as names do: "
             "consider IDENTIFIER or pseudonym()"
         )
@@ -148,12 +200,37 @@ class Mapping:
             return None
         return exp.In(this=columns[index], expressions=others) if others else exp.false()
 
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where a category has no alias yet."""
+        column = columns[index]
+        no_value = column.is_(exp.null())
+        known = drawn.tables[_TABLE].column("original")
+        if not known.num_chunks or not len(known):
+            return exp.true()
+        try:
+            listed = [literal_of(value) for value in known.to_pylist()]
+        except OverflowError:  # a day that is in DuckDB's calendar and not in Python's
+            return no_value
+        return exp.or_(no_value, exp.not_(exp.In(this=column.copy(), expressions=listed)))
+
     def _key(self, column: exp.Expr) -> exp.Expr:
         if not self.is_native:
             return as_text(column)
         # A column that ignores case would meet several aliases, and rows would multiply.
         binary = exp.to_identifier("C", quoted=True)
         return exp.Collate(this=column, expression=binary) if self.is_text else column
+
+
+def _read_domain(arguments: Arguments) -> tuple[Value, ...]:
+    domain = arguments.value("domain")
+    if not isinstance(domain, tuple) or not domain:
+        arguments.fail("domain", "'domain' must be a list of categories", _WRITE_DOMAIN)
+    kinds = {type(value) for value in domain}
+    if len(kinds) > 1 or not kinds <= {str, int, bool}:
+        arguments.fail("domain", "the categories must be all texts or all numbers", _WRITE_DOMAIN)
+    if len(set(domain)) < len(domain):
+        arguments.fail("domain", "a category is listed twice")
+    return domain
 
 
 def _values(cell: Any) -> pa.Array:

@@ -89,6 +89,10 @@ class MeanNoise:
             down, up = (math.copysign(math.ceil(abs(amount)), amount) for amount in (down, up))
         return Drawn({"mean": mean, "down": down, "up": up})
 
+    def not_agreed(self) -> str:
+        """Everything in it comes from the rows."""
+        return "the mean and the amounts are those of one site's rows"
+
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with the amount of their side."""
         x = scope.let(computable(self.column, inputs[0]))

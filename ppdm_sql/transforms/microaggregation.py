@@ -94,6 +94,10 @@ class Microaggregation:
             return self._draw_one(sorted_values(statistics["values"]))
         return self._draw_several(_matrix(statistics["values"], len(self.columns)))
 
+    def not_agreed(self) -> str:
+        """Everything in it comes from the rows."""
+        return "the groups are formed of one site's rows"
+
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the means that the joined tables give."""
         numbers = [

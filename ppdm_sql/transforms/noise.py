@@ -137,6 +137,9 @@ class Noise:
         kind = "multiplied" if self.is_multiplicative else "added"
         return f"{self.columns[index].identity} {kind} {distribution.word}{numbers}"
 
+    def not_agreed(self) -> None:
+        """A key is derived without looking at the column."""
+
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with their noise; the kernels draw it."""
         outputs = tuple(self._noised(index, value, scope) for index, value in enumerate(inputs))

@@ -40,6 +40,11 @@ def require_numbers(call: TransformCall, columns: Sequence[InputColumn]) -> None
         require_kind(call, column, NUMBERS, "for categories write mapping()")
 
 
+def drawn_for(keyword: str, columns: Sequence[InputColumn]) -> str:
+    """Return what random numbers are drawn for: a treatment of these columns."""
+    return " ".join((keyword, *(column.identity for column in columns)))
+
+
 def computable(column: InputColumn, value: exp.Expr) -> exp.Expr:
     """Return a number as DOUBLE; NULL where it cannot be computed with."""
     number = value if column.type == DOUBLE else as_double(value)

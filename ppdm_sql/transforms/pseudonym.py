@@ -71,6 +71,9 @@ class Pseudonym:
         """Return what the key belongs to; a shorter pseudonym is the beginning of a longer one."""
         return self.key_of
 
+    def not_agreed(self) -> None:
+        """A key is derived without looking at the column."""
+
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return prefix and digits; NULL stays NULL because `||` keeps it."""
         message = exp.DPipe(

@@ -11,18 +11,23 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.kernels.affine import direction, rotation
-from ppdm_sql.kernels.draws import secret_choice, secret_uniform
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType
 from ppdm_sql.transforms.arguments import Arguments, constants
 from ppdm_sql.transforms.expressions import as_double, comparison, literal_of
-from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
+from ppdm_sql.transforms.numbers import (
+    computable,
+    drawn_for,
+    lost_rows,
+    refuse_lost,
+    require_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppdm_sql.model.syntax import TransformCall
-    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.model.transform import Chance, InputColumn, Keys, Parameter, Scope, Statistics
 
 _AWAY = 10.0
 """Drawn angles keep this many degrees from every multiple of 90."""
@@ -40,6 +45,7 @@ class Rotation:
     summary: ClassVar[str] = "pairs of columns turned clockwise by a secret angle"
     undone_by: ClassVar[str] = "one known row, two to be sure; distances between rows are kept"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel(
             "ppdm_rotation",
@@ -85,11 +91,15 @@ class Rotation:
         if previous is not None:
             return previous
         parameters: dict[str, Parameter] = {}
+        chance = keys.chance(drawn_for(self.keyword, self.columns))
         for index, given in enumerate(self.degrees):
-            angle = float(draw_angle() if given is None else given)
+            angle = float(draw_angle(chance) if given is None else given)
             cosine, sine = direction(angle)
             parameters |= {f"degrees_{index}": angle, f"cos_{index}": cosine, f"sin_{index}": sine}
         return Drawn(parameters)
+
+    def not_agreed(self) -> None:
+        """An angle is drawn without looking at the columns."""
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return x cos θ + y sin θ and y cos θ - x sin θ, pair after pair."""
@@ -166,6 +176,12 @@ class Rotation:
             total = exp.Add(this=total, expression=term)
         return comparison(operator, total, literal_of(literal))
 
+    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
+        """Return where one of the columns that it was turned with is NULL."""
+        weights = self._weights(drawn, index)
+        mixed = [column for weight, column in zip(weights, columns, strict=True) if weight]
+        return exp.or_(*(column.is_(exp.null()) for column in mixed))
+
     def _weights(self, drawn: Drawn, index: int) -> list[float]:
         """Return what each original column contributes to one released column."""
         size = len(self.columns)
@@ -178,6 +194,6 @@ class Rotation:
         return rows[index]
 
 
-def draw_angle() -> float:
+def draw_angle(chance: Chance) -> float:
     """Return a secret angle, away from every multiple of 90 degrees."""
-    return 90.0 * secret_choice(4) + secret_uniform(_AWAY, 90.0 - _AWAY)
+    return 90.0 * chance.choice(4) + chance.uniform(_AWAY, 90.0 - _AWAY)

@@ -10,18 +10,23 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ppdm_sql.kernels.affine import scaling
-from ppdm_sql.kernels.draws import secret_sign, secret_uniform
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType
 from ppdm_sql.transforms.arguments import Arguments, constants
 from ppdm_sql.transforms.expressions import FLIPPED, as_double, comparison, literal_of
-from ppdm_sql.transforms.numbers import computable, lost_rows, refuse_lost, require_numbers
+from ppdm_sql.transforms.numbers import (
+    computable,
+    drawn_for,
+    lost_rows,
+    refuse_lost,
+    require_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppdm_sql.model.syntax import TransformCall
-    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.model.transform import Chance, InputColumn, Keys, Parameter, Scope, Statistics
 
 _LARGEST = 1e6
 _SMALLEST = 1e-6
@@ -35,6 +40,7 @@ class Scaling:
     summary: ClassVar[str] = "x · e, one secret constant a column"
     undone_by: ClassVar[str] = "one known value other than 0"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("ppdm_scaling", ("DOUBLE", "DOUBLE"), "DOUBLE", scaling),
     )
@@ -63,12 +69,16 @@ class Scaling:
         """Draw factors that shrink to a quarter at most or grow to four times at most."""
         if previous is not None:
             return previous
+        chance = keys.chance(drawn_for(self.keyword, self.columns))
         return Drawn(
             {
-                f"by_{index}": float(draw_factor() if by is None else by)
+                f"by_{index}": float(draw_factor(chance) if by is None else by)
                 for index, by in enumerate(self.by)
             }
         )
+
+    def not_agreed(self) -> None:
+        """A factor is drawn without looking at the column."""
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the products."""
@@ -119,7 +129,7 @@ class Scaling:
         return comparison(turned, columns[index], literal_of(literal / by))
 
 
-def draw_factor() -> float:
+def draw_factor(chance: Chance) -> float:
     """Return a secret factor, well away from 0 and from 1."""
-    factor = secret_uniform(1.25, 4.0)
-    return factor if secret_sign() > 0 else 1.0 / factor
+    factor = chance.uniform(1.25, 4.0)
+    return factor if chance.sign() > 0 else 1.0 / factor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import pyarrow as pa
@@ -10,7 +11,6 @@ import pyarrow.compute as pc
 from sqlglot import exp
 
 from ppdm_sql.kernels.affine import translation
-from ppdm_sql.kernels.draws import secret_sign, secret_uniform
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
 from ppdm_sql.transforms.arguments import Arguments, constants, require_kind
@@ -20,6 +20,7 @@ from ppdm_sql.transforms.numbers import (
     NUMBERS,
     TIMES,
     computable,
+    drawn_for,
     in_calendar,
     lost_rows,
     refuse_lost,
@@ -30,9 +31,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppdm_sql.model.syntax import TransformCall
-    from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
+    from ppdm_sql.model.transform import Chance, InputColumn, Keys, Parameter, Scope, Statistics
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_NOT_AGREED = "a constant that is drawn is scaled to one site's column: write translation(by => 5)"
+_DAY_LETTERS = len("2020-01-31")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,7 @@ class Translation:
     summary: ClassVar[str] = "x + e, one secret constant a column; dates move by whole days"
     undone_by: ClassVar[str] = "one known value"
     exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
         Kernel("ppdm_translation", ("DOUBLE", "DOUBLE"), "DOUBLE", translation),
     )
@@ -91,12 +95,14 @@ class Translation:
         if previous is not None:
             return previous
         parameters: dict[str, Parameter] = {}
+        chance = keys.chance(drawn_for(self.keyword, self.columns))
         for index, given in enumerate(self.by):
             low, high = (statistics.get(f"{name}_{index}") for name in ("low", "high"))
             if not self._is_whole(index) and self.columns[index].type.kind not in TIMES:
-                parameters[f"by_{index}"] = float(draw_shift(low, high) if given is None else given)
+                by = draw_shift(chance, low, high) if given is None else given
+                parameters[f"by_{index}"] = float(by)
                 continue
-            whole = _drawn_whole(low, high) if given is None else round(given)
+            whole = _drawn_whole(chance, low, high) if given is None else round(given)
             if self.columns[index].type.kind in TIMES:
                 whole = max(-MOST_DAYS, min(MOST_DAYS, whole))
             # A sum that would pass BIGINT is NULL instead.
@@ -106,6 +112,10 @@ class Translation:
                 f"most_{index}": min(_LARGEST, _LARGEST - whole),
             }
         return Drawn(parameters)
+
+    def not_agreed(self) -> str | None:
+        """A drawn constant is scaled to the column; a given one is not."""
+        return _NOT_AGREED if None in self.by else None
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the sums."""
@@ -148,10 +158,12 @@ class Translation:
         index: int = 0,
     ) -> exp.Expr | None:
         """Move the literal back."""
-        if isinstance(literal, str) or self.columns[index].type.kind in TIMES:
-            return None
         by = drawn.parameters[f"by_{index}"]
-        assert not isinstance(by, str)
+        if self.columns[index].type.kind in TIMES:
+            moment = _earlier(literal, int(by))
+            return None if moment is None else comparison(operator, columns[index], moment)
+        if isinstance(literal, str) or isinstance(by, str):
+            return None
         column = columns[index]
         if self.columns[index].type.text not in FITS_BIGINT:
             column = as_double(column)  # a DECIMAL literal would not fit beside a HUGEINT
@@ -191,6 +203,18 @@ class Translation:
         return pc.subtract(y, by)
 
 
+def _earlier(literal: Parameter, days: int) -> exp.Expr | None:
+    """Return the day or moment that many days before one; None where there is none."""
+    try:
+        return literal_of(_moment(str(literal)) - timedelta(days=days))
+    except (ValueError, OverflowError):  # not a day, or one that no calendar of Python has
+        return None
+
+
+def _moment(text: str) -> date:
+    return date.fromisoformat(text) if len(text) == _DAY_LETTERS else datetime.fromisoformat(text)
+
+
 def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
     """Return a column as numbers between which a spread can be taken; times as days."""
     if column.type.kind in TIMES:
@@ -202,23 +226,23 @@ def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
     return only_finite(exp.cast(value, "DOUBLE"))
 
 
-def draw_shift(low: float | None, high: float | None) -> float:
+def draw_shift(chance: Chance, low: float | None, high: float | None) -> float:
     """Return a constant that moves every value of a range, a constant one too."""
     if low is None or high is None:
-        return secret_sign() * secret_uniform(0.25, 1.0)
+        return chance.sign() * chance.uniform(0.25, 1.0)
     spread = high / 2 - low / 2 or max(abs(low), abs(high)) / 4 or 0.5
-    return float(secret_sign() * secret_uniform(0.5, 2.0) * spread)
+    return float(chance.sign() * chance.uniform(0.5, 2.0) * spread)
 
 
-def _drawn_whole(low: int | None, high: int | None) -> int:
+def _drawn_whole(chance: Chance, low: int | None, high: int | None) -> int:
     """Return a whole constant, in the direction in which no value passes a BIGINT."""
     if low is None or high is None:
-        return secret_sign() * (1 + round(secret_uniform(0, 100)))
+        return chance.sign() * (1 + round(chance.uniform(0, 100)))
     spread = high - low or max(abs(low) // 2, 1)
-    by = min(max(round(secret_uniform(0.25, 1.0) * spread), 1), _LARGEST)
+    by = min(max(round(chance.uniform(0.25, 1.0) * spread), 1), _LARGEST)
     up, down = min(by, _LARGEST - high), min(by, low - _SMALLEST)
     if min(up, down) > 0 and min(up, down) * 4 >= by:
-        return up if secret_sign() > 0 else -down
+        return up if chance.sign() > 0 else -down
     # A column from end to end of BIGINT cannot move at all: the check will say so.
     return max(up, 1) if up >= down else -down
 

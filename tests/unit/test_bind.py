@@ -69,6 +69,12 @@ class Catalog:
     def primary_key(self, source: Source) -> Name | None:
         return Name(self.key) if self.key else None
 
+    def agreement(self, name: Name) -> None:
+        return None
+
+    def agreement_names(self) -> tuple[str, ...]:
+        return ()
+
     def relation_names(self) -> tuple[str, ...]:
         return tuple(table.split(".", 1)[1] for table in sorted(self.tables))
 

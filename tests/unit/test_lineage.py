@@ -290,6 +290,12 @@ class Nothing:
     def primary_key(self, source: Source) -> Name | None:
         return None
 
+    def agreement(self, name: Name) -> None:
+        return None
+
+    def agreement_names(self) -> tuple[str, ...]:
+        return ()
+
     def relation_names(self) -> tuple[str, ...]:
         return ()
 

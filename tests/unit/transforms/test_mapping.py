@@ -433,7 +433,12 @@ class TestRefused:
             ("prefix => 5", "mapping: 'prefix' must be a text"),
             ("prefix => null", "mapping: 'prefix' must be a text"),
             ("prefix => ['a']", "mapping: 'prefix' must be a text"),
-            ("'a', 'b'", "mapping takes 1 argument"),
+            ("'a', 'b'", "mapping: 'domain' must be a list of categories"),
+            ("'a', ['b'], 'c'", "mapping takes 2 arguments"),
+            ("domain => []", "mapping: 'domain' must be a list of categories"),
+            ("domain => ['a', 1]", "mapping: the categories must be all texts or all numbers"),
+            ("domain => [1.5]", "mapping: the categories must be all texts or all numbers"),
+            ("domain => ['a', 'a']", "mapping: a category is listed twice"),
             ("prefx => 'a'", "unknown argument 'prefx' of mapping"),
         ],
     )
@@ -603,3 +608,53 @@ class TestChains:
         assert released(shared)[-1] is None
         shared.execute("REFRESH RELEASE r.t")
         assert released(shared)[-1] == "B_3"
+
+
+@pytest.mark.parametrize(
+    ("type_", "domain", "rows"),
+    [
+        ("VARCHAR", "['a', 'b', 'it''s']", "'a', 'it''s', NULL"),
+        ("INTEGER", "[1, 2, 3]", "1, 3"),
+        ("BOOLEAN", "[true, false]", "true"),
+        ("DATE", "['2020-01-31', '2020-02-01', '2020-02-02']", "'2020-01-31'"),
+        ("DECIMAL(5, 2)", "['1.50', '2.00']", "1.50"),
+    ],
+)
+def test_a_domain_names_all_its_categories(
+    owner: Owner, type_: str, domain: str, rows: str
+) -> None:
+    owner.execute(f"CREATE TABLE t AS SELECT unnest([{rows}])::{type_} AS c")
+    owner.execute(
+        f"CREATE RELEASE r FROM t (c SENSITIVE AS mapping(prefix => 'C', domain => {domain}))"
+    )
+    aliases = dict(owner.execute("FROM ppdm_owner.r1_v1_t0_0_aliases").fetchall())
+    assert sorted(aliases.values()) == [f"C_{number}" for number in range(1, len(aliases) + 1)]
+    assert len(aliases) == domain.count(",") + 1
+    released = {alias for (alias,) in owner.execute("FROM r").fetchall()}
+    assert released - {None} <= set(aliases.values())
+    owner.execute("REFRESH RELEASE r")
+    assert dict(owner.execute("FROM ppdm_owner.r1_v2_t0_0_aliases").fetchall()) == aliases
+
+
+@pytest.mark.parametrize("type_", ["VARCHAR", "INTEGER"])
+def test_what_is_not_in_the_domain_is_counted_and_refused(owner: Owner, type_: str) -> None:
+    owner.execute(f"CREATE TABLE t AS SELECT unnest([1, 2, 3])::{type_} AS c")
+    domain = "['1']" if type_ == "VARCHAR" else "[1]"
+    with pytest.raises(TreatmentError, match="2 categories of 'c' are not in its domain"):
+        owner.execute(f"CREATE RELEASE r FROM t (c SENSITIVE AS mapping(domain => {domain}))")
+
+
+def test_a_domain_of_another_type_is_refused(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT 1 AS c")
+    with pytest.raises(TreatmentError, match="the domain does not fit 'c' of type INTEGER"):
+        owner.execute("CREATE RELEASE r FROM t (c SENSITIVE AS mapping(domain => ['x']))")
+
+
+def test_agreed_tokens_that_collide_are_refused(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ppdm_sql.transforms.mapping._TOKEN", 1)
+    owner.execute("CREATE TABLE t AS SELECT i::VARCHAR AS c FROM range(17) r (i)")
+    owner.execute("CREATE AGREEMENT a (c SENSITIVE AS mapping())")
+    with pytest.raises(TreatmentError, match="two categories of 'c' would share an alias"):
+        owner.execute("CREATE RELEASE r FROM t (c SENSITIVE AS mapping()) WITH (agreement = 'a')")

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
+from ppdm_sql.kernels.draws import Draws
 from ppdm_sql.model.syntax import Argument, TransformCall
 from ppdm_sql.model.transform import Drawn, Exactness, InputColumn
 from ppdm_sql.model.types import ColumnType
@@ -223,7 +224,7 @@ def test_an_empty_table_can_be_released(shared: Owner) -> None:
 
 def test_drawn_angles_keep_away_from_multiples_of_90() -> None:
     """Ten degrees on each side; all four quadrants (chance of failure below 10^-12)."""
-    angles = np.array([draw_angle() for _ in range(DRAWS)])
+    angles = np.array([draw_angle(Draws()) for _ in range(DRAWS)])
     assert ((angles >= 0) & (angles < 360)).all()
     assert ((angles % 90 >= 10) & (angles % 90 <= 80)).all()
     shares = np.bincount((angles // 90).astype(int), minlength=4) / DRAWS

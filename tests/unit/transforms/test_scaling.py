@@ -13,6 +13,7 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.compile.render import to_sql
 from ppdm_sql.errors import TreatmentError
+from ppdm_sql.kernels.draws import Draws
 from ppdm_sql.model.syntax import Argument, TransformCall
 from ppdm_sql.model.transform import Drawn, Exactness, InputColumn
 from ppdm_sql.model.types import ColumnType
@@ -159,7 +160,7 @@ def test_an_empty_table_can_be_released(shared: Owner) -> None:
 
 def test_drawn_factors_shrink_or_grow_enough_to_matter() -> None:
     """The limits fail by chance once in 10^12 runs."""
-    factors = np.array([draw_factor() for _ in range(DRAWS)])
+    factors = np.array([draw_factor(Draws()) for _ in range(DRAWS)])
     grows = factors > 1
     assert ((factors[grows] >= 1.25) & (factors[grows] <= 4)).all()
     assert ((factors[~grows] >= 0.25) & (factors[~grows] <= 0.8)).all()

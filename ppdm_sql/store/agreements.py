@@ -1,0 +1,88 @@
+"""Agreements of the store: what several sites share so that they release alike."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from ppdm_sql.model.syntax import CreateAgreement
+from ppdm_sql.names import Name
+from ppdm_sql.statements.script import parse_script
+from ppdm_sql.store.catalog import damaged
+from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey
+
+if TYPE_CHECKING:
+    from ppdm_sql.model.release import Runner
+
+_FINGERPRINT_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Columns with their treatments, and the key that everything is drawn from."""
+
+    name: Name
+    definition: str = field(repr=False)
+    """The canonical text of its CREATE AGREEMENT."""
+    master_key: bytes = field(repr=False)
+
+    @property
+    def keys(self) -> RootKey:
+        """The keys of every release under the agreement, at every site."""
+        return RootKey(self.master_key, is_agreed=True)
+
+    @property
+    def fingerprint(self) -> str:
+        """Tell two agreements apart and nothing else: a keyed digest, cut short."""
+        content = hashlib.sha256(self.definition.encode()).hexdigest()
+        return self.keys.derive("fingerprint", content).hex()[:_FINGERPRINT_DIGITS]
+
+    @property
+    def statement(self) -> CreateAgreement:
+        """The statement that made it."""
+        statements = parse_script(self.definition)
+        if len(statements) != 1 or not isinstance(statements[0], CreateAgreement):
+            raise damaged(f"agreement '{self.name}' cannot be read")
+        return statements[0]
+
+
+def list_agreements(runner: Runner) -> list[Agreement]:
+    """Return all agreements, by name."""
+    rows = runner.query(
+        'SELECT name, definition, master_key FROM "ppdm_store"."ppdm_owner"."agreements"'
+        " ORDER BY name"
+    ).to_pylist()
+    return [_agreement(row) for row in rows]
+
+
+def find_agreement(runner: Runner, name: Name) -> Agreement | None:
+    """Return the agreement of a name."""
+    return next((one for one in list_agreements(runner) if one.name == name), None)
+
+
+def record_agreement(runner: Runner, agreement: Agreement) -> None:
+    """Write an agreement down."""
+    runner.run(
+        'INSERT INTO "ppdm_store"."ppdm_owner"."agreements" VALUES (?, ?, ?, ?)',
+        (
+            agreement.name.text,
+            agreement.definition,
+            agreement.master_key,
+            datetime.now(UTC).replace(tzinfo=None),
+        ),
+    )
+
+
+def forget_agreement(runner: Runner, agreement: Agreement) -> None:
+    """Take an agreement out of the store."""
+    runner.run(
+        'DELETE FROM "ppdm_store"."ppdm_owner"."agreements" WHERE name = ?', (agreement.name.text,)
+    )
+
+
+def _agreement(row: dict[str, Any]) -> Agreement:
+    if len(row["master_key"]) != ROOT_KEY_BYTES:
+        raise damaged(f"the key of agreement '{Name(row['name'])}' is not there")
+    return Agreement(Name(row["name"]), row["definition"], row["master_key"])

@@ -1,0 +1,80 @@
+"""A file that travels: sealed with a passphrase, and every byte of it checked.
+
+    bytes   0-14   `ppdm-agreement` and the version of the format
+    byte    15     log2 of scrypt's cost
+    bytes  16-31   salt      32-43 nonce      44-… AES-256-GCM of the content, its tag at the end
+
+Key = scrypt(passphrase, salt, cost, r = 8, p = 1). All that stands before the content is
+authenticated with it, so a changed byte anywhere, cost and version included, is refused.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from ppdm_sql.errors import Refused, StoreError
+
+VERSION = 1
+SHORTEST = 12
+"""Letters of the shortest passphrase that a file is sealed with."""
+_MAGIC = b"ppdm-agreement"
+_SALT, _NONCE, _TAG = 16, 12, 16
+_HEADER = len(_MAGIC) + 2
+_DEAREST = 20
+"""No file makes us spend more than a GiB on its passphrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What trying one passphrase costs: 2^17 takes 128 MiB and about half a second."""
+
+    log2: int = 17
+
+
+USUAL = Cost()
+
+
+def seal(content: bytes, passphrase: str, cost: Cost = USUAL) -> bytes:
+    """Return a file that only the passphrase opens."""
+    if len(passphrase) < SHORTEST:
+        raise Refused(
+            f"the passphrase has {len(passphrase)} letters",
+            hint=f"take at least {SHORTEST}: whoever has the file can try as many as they like",
+        )
+    header = _MAGIC + bytes([VERSION, cost.log2])
+    salt, nonce = secrets.token_bytes(_SALT), secrets.token_bytes(_NONCE)
+    head = header + salt + nonce
+    return head + AESGCM(_key(passphrase, salt, cost.log2)).encrypt(nonce, content, head)
+
+
+def unseal(file: bytes, passphrase: str) -> bytes:
+    """Return the content of a sealed file; refuse a wrong passphrase and any change."""
+    start = _HEADER + _SALT + _NONCE
+    if file[: len(_MAGIC)] != _MAGIC or len(file) < start + _TAG:
+        raise StoreError("this is not an agreement file, or only a part of one")
+    version, cost = file[len(_MAGIC)], file[len(_MAGIC) + 1]
+    if version != VERSION:
+        raise StoreError(
+            f"the agreement was sealed in format {version}, this program reads {VERSION}",
+            hint="export it again with the version of ppdm-sql that the sites share",
+        )
+    if not 1 <= cost <= _DEAREST:
+        raise StoreError("the agreement file was changed since it was sealed")
+    head, salt = file[:start], file[_HEADER : _HEADER + _SALT]
+    nonce = file[_HEADER + _SALT : start]
+    try:
+        return AESGCM(_key(passphrase, salt, cost)).decrypt(nonce, file[start:], head)
+    except InvalidTag:
+        raise StoreError(
+            "the agreement cannot be opened: the passphrase is wrong, or the file was changed",
+            hint="ask the site that exported it for both again",
+        ) from None
+
+
+def _key(passphrase: str, salt: bytes, cost: int) -> bytes:
+    return Scrypt(salt=salt, length=32, n=2**cost, r=8, p=1).derive(passphrase.encode())

@@ -1,0 +1,476 @@
+"""Agreements: what sites share, what they cannot, and the sealed file between them."""
+
+from __future__ import annotations
+
+import json
+import stat
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ppdm_sql
+from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError, TreatmentError
+from ppdm_sql.model.types import ColumnType
+from ppdm_sql.store import sealing
+from ppdm_sql.store.agreements import Agreement, find_agreement, list_agreements
+from ppdm_sql.store.sealing import Cost, seal, unseal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ppdm_sql.session.owner import Owner
+
+PASSPHRASE = "correct horse battery staple"
+CHEAP = Cost(4)
+COLUMNS = """
+    id KEY AS pseudonym(prefix => 'P-'),
+    age QUASI AS graded_grouping(bands => [0, 30, 60, 90]),
+    (x, y) SENSITIVE AS rotation(),
+    weight SENSITIVE AS scaling() THEN noise(normal(0, 1), rho => 50),
+    illness SENSITIVE AS mapping(prefix => 'Illness', domain => ['Flu', 'HIV', 'Cancer']),
+    city NEUTRAL AS mapping()
+"""
+TABLE = """
+SELECT i AS id, (i * 7 % 90)::INTEGER AS age, i::DOUBLE AS x, (i * i % 13)::DOUBLE AS y,
+       50.5::DOUBLE + i AS weight, ['Flu', 'HIV', 'Cancer'][1 + i % 3] AS illness,
+       ['Ulm', 'Bonn', 'Jena', 'Trier'][1 + i % 4] AS city, 'somebody' AS name
+"""
+
+
+@pytest.fixture(autouse=True)
+def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PPDM_PASSPHRASE", PASSPHRASE)
+    monkeypatch.setattr("ppdm_sql.session.agreements.seal", cheap_seal)
+
+
+def cheap_seal(content: bytes, passphrase: str) -> bytes:
+    return seal(content, passphrase, CHEAP)
+
+
+@pytest.fixture
+def other() -> Iterator[Owner]:
+    with ppdm_sql.connect(":memory:") as opened:
+        yield opened
+
+
+def agree(owner: Owner, other: Owner, folder: Path, columns: str = COLUMNS) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({columns})")
+    owner.execute(f"EXPORT AGREEMENT north TO '{folder / 'north.agreement'}'")
+    other.execute(f"IMPORT AGREEMENT FROM '{folder / 'north.agreement'}'")
+
+
+def release(owner: Owner, rows: str, columns: str = COLUMNS) -> dict[str, tuple[object, ...]]:
+    owner.execute(f"CREATE OR REPLACE TABLE t AS {rows}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ppdm_sql.PrivacyWarning)
+        owner.execute(f"CREATE OR REPLACE RELEASE r FROM t ({columns}) WITH (agreement = 'north')")
+    return {str(row[0]): row for row in owner.execute("FROM r").fetchall()}
+
+
+def test_two_sites_release_alike_without_talking_again(
+    owner: Owner, other: Owner, tmp_path: Path
+) -> None:
+    agree(owner, other, tmp_path)
+    here = release(owner, f"{TABLE} FROM range(0, 30) AS r (i)")
+    there = release(other, f"{TABLE} FROM range(20, 50) AS r (i)")
+    assert len(here.keys() & there.keys()) == 10
+    for key in here.keys() & there.keys():
+        assert here[key] == there[key]
+
+
+def test_two_agreements_draw_differently(owner: Owner, other: Owner) -> None:
+    for site in (owner, other):
+        site.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    here = release(owner, f"{TABLE} FROM range(30) AS r (i)")
+    there = release(other, f"{TABLE} FROM range(30) AS r (i)")
+    assert not here.keys() & there.keys()
+    prints = [site.execute("SHOW AGREEMENTS").fetchall()[0][1] for site in (owner, other)]
+    assert prints[0] != prints[1]
+
+
+def test_keys_of_any_spelling_and_type_meet(owner: Owner, other: Owner, tmp_path: Path) -> None:
+    columns = "id KEY AS pseudonym(), weight NEUTRAL AS noise(normal(0, 1))"
+    agree(owner, other, tmp_path, columns)
+    numbers = release(owner, "SELECT 7 AS id, 1.0::DOUBLE AS weight", columns)
+    assert numbers == release(other, "SELECT ' 7 ' AS id, 1.0::DOUBLE AS weight", columns)
+    text = release(owner, "SELECT 'ab-1 C' AS id, 1.0::DOUBLE AS weight", columns)
+    assert text == release(other, "SELECT 'AB-1c' || chr(9) AS id, 1.0::DOUBLE AS weight", columns)
+    assert text.keys() != numbers.keys()
+    assert release(owner, "SELECT NULL::INTEGER AS id, NULL::DOUBLE AS weight", columns).keys() == {
+        "None"
+    }
+
+
+def test_aliases_do_not_depend_on_what_a_site_has(
+    owner: Owner, other: Owner, tmp_path: Path
+) -> None:
+    agree(owner, other, tmp_path)
+    release(owner, f"{TABLE} FROM range(30) AS r (i)")
+    release(other, f"{TABLE} FROM range(30) AS r (i) WHERE i % 3 = 1 AND i % 4 < 2")
+    tables = "r1_v1_t4_0_aliases", "r1_v1_t5_0_aliases"
+    closed, opened = (
+        [dict(site.execute(f"FROM ppdm_owner.{table}").fetchall()) for site in (owner, other)]
+        for table in tables
+    )
+    assert closed[0] == closed[1]
+    assert set(closed[0]) == {"Flu", "HIV", "Cancer"}
+    assert set(closed[0].values()) == {"Illness_1", "Illness_2", "Illness_3"}
+    assert set(opened[1]) < set(opened[0])
+    assert opened[1].items() <= opened[0].items()
+    assert len(set(opened[0].values())) == 4
+
+
+def test_a_refresh_keeps_and_adds_what_the_other_site_would_draw(
+    owner: Owner, other: Owner, tmp_path: Path
+) -> None:
+    columns = "city NEUTRAL AS mapping()"
+    agree(owner, other, tmp_path, columns)
+    release(owner, "SELECT 'Ulm' AS city", columns)
+    owner.execute("INSERT INTO t VALUES ('Bonn')")
+    owner.execute("REFRESH RELEASE r")
+    refreshed = {row[0] for row in owner.execute("FROM r").fetchall()}
+    assert refreshed == set(release(other, "SELECT unnest(['Ulm', 'Bonn']) AS city", columns))
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ("a QUASI AS graded_grouping(bands => 5)", "cut from one site's column"),
+        ("a QUASI AS mean_noise()", "of one site's rows"),
+        ("a QUASI AS microaggregation(size => 3)", "of one site's rows"),
+        ("a QUASI AS translation()", "scaled to one site's column"),
+        ("(a, b) QUASI AS hybrid()", "scaled to one site's column"),
+        ("(a, b) QUASI AS hybrid(translation(), scaling())", "scaled to one site's column"),
+    ],
+)
+def test_what_one_sites_data_decides_is_refused(owner: Owner, columns: str, reason: str) -> None:
+    with pytest.raises(Refused, match=reason) as caught:
+        owner.execute(f"CREATE AGREEMENT north (id KEY, {columns})")
+    assert caught.value.span is not None
+    assert list_agreements(owner._engine) == []
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "(a, b) QUASI AS hybrid(translation(2), scaling())",
+        "(a, b) QUASI AS hybrid(rotation(), rotation())",
+        "a QUASI AS translation(by => 3)",
+        "a NEUTRAL AS bit_plus()",
+        "a NEUTRAL AS suppress(), b NEUTRAL",
+        "a NEUTRAL AS bit_plus(decimals => 2)",
+        "d NEUTRAL AS translation(by => 3) THEN noise(uniform(-3, 3))",
+    ],
+)
+def test_what_can_be_agreed(owner: Owner, columns: str) -> None:
+    owner.execute(f"CREATE AGREEMENT north (id KEY, {columns})")
+    assert owner.execute("SHOW AGREEMENTS").fetchall()[0][0] == "north"
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("(a QUASI AS nois())", "unknown treatment 'nois'"),
+        ("(a QUASI AS graded_grouping(bands => [3, 2]))", "limits of bands must ascend"),
+        ("(a QUASI AS rotation())", "rotation turns pairs"),
+        ("(a QUASI, a NEUTRAL)", "column 'a' is listed twice"),
+        ("(a IDENTIFIER)", "nothing to agree on"),
+        ("(a KEY, b KEY)", "one KEY column"),
+        ("(a QUASI AS noise(normal(0, 1)))", "the sites must agree on a KEY"),
+        ("FROM t (a QUASI)", "an agreement has no source"),
+        ("(a QUASI) GENERALIZE a UNTIL k = 2", "levels cannot be agreed"),
+        ("(a QUASI) WITH (x = 1)", "unexpected 'WITH'"),
+    ],
+)
+def test_what_is_no_agreement_is_refused(owner: Owner, text: str, what: str) -> None:
+    with pytest.raises(PpdmError, match=what) as caught:
+        owner.execute(f"CREATE AGREEMENT north {text}")
+    assert caught.value.span is not None
+
+
+def test_a_treatment_from_outside_must_say_that_sites_draw_it_alike() -> None:
+    from ppdm_sql.transforms import TRANSFORMS
+    from ppdm_sql.transforms.scaling import Scaling
+
+    class Quiet:
+        """A treatment that draws and does not say how."""
+
+        keyword = "quiet"
+        summary = undone_by = "test"
+        exactness = Scaling.exactness
+        columns = ()
+
+        @classmethod
+        def from_call(cls, call: object, columns: object) -> Quiet:
+            return cls()
+
+        def output_types(self) -> tuple[object, ...]:
+            return (ColumnType("INTEGER"),)
+
+        def to_expr(self, inputs: object, scope: object) -> tuple[object, ...]:
+            return ()
+
+        def draw(self, statistics: object, keys: object, previous: object) -> None: ...
+
+    with (
+        ppdm_sql.connect(":memory:", transforms=(*TRANSFORMS, Quiet)) as owner,  # type: ignore[arg-type]  # as little as it takes
+        pytest.raises(Refused, match="does not say that sites draw it alike"),
+    ):
+        owner.execute("CREATE AGREEMENT north (a QUASI AS quiet())")
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("age QUASI AS graded_grouping(bands => [0, 45, 90])", r"other arguments there \(bands\)"),
+        ("age QUASI AS graded_grouping([0, 45, 90])", "other arguments there"),
+        ("age QUASI AS suppress()", "its treatment there is graded_grouping"),
+        ("age QUASI", "its treatment there is graded_grouping"),
+        ("age NEUTRAL AS graded_grouping(bands => [0, 30, 60, 90])", "its role there is QUASI"),
+        ("weight SENSITIVE AS scaling()", "its treatment there is scaling then noise"),
+        ("x SENSITIVE AS scaling()", "has no line for 'x'"),
+        ("name NEUTRAL AS mapping()", "has no line for 'name'"),
+    ],
+)
+def test_a_release_that_contradicts_its_agreement_is_refused(
+    owner: Owner, line: str, what: str
+) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    owner.execute(f"CREATE TABLE t AS {TABLE} FROM range(9) AS r (i)")
+    with pytest.raises(BindError, match=what) as caught:
+        owner.execute(f"CREATE RELEASE r FROM t ({line}) WITH (agreement = 'north')")
+    assert caught.value.span is not None
+    assert "30" not in caught.value.what + (caught.value.hint or "")
+    assert owner.releases() == []
+
+
+def test_the_same_said_in_other_words_is_no_contradiction(owner: Owner) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    owner.execute(f"CREATE TABLE t AS {TABLE} FROM range(9) AS r (i)")
+    owner.execute(
+        "CREATE RELEASE r FROM t (name IDENTIFIER, AGE QUASI AS graded_grouping([0, 30, 60, 90.0]))"
+        " WITH (agreement = 'NORTH')"
+    )
+    assert len(owner.releases()) == 1
+
+
+def test_a_category_outside_the_domain_is_refused_and_not_told(owner: Owner) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    owner.execute(f"CREATE TABLE t AS {TABLE} FROM range(9) AS r (i)")
+    owner.execute("UPDATE t SET illness = 'Unheard-of' WHERE id = 3")
+    with pytest.raises(TreatmentError, match="1 category of 'illness' is not in its domain") as e:
+        owner.execute(f"CREATE RELEASE r FROM t ({COLUMNS}) WITH (agreement = 'north')")
+    assert "Unheard" not in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "what"),
+    [("1.5::DOUBLE", "of type DOUBLE"), ("1.50::DECIMAL(9, 2)", "DECIMAL"), ("true", "BOOLEAN")],
+)
+def test_a_key_without_one_text_is_refused(owner: Owner, key: str, what: str) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY AS pseudonym())")
+    with pytest.raises(BindError, match=what):
+        release(owner, f"SELECT {key} AS id", "id KEY AS pseudonym()")
+
+
+def test_rows_are_told_apart_by_the_agreed_key_only(owner: Owner) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY, x NEUTRAL AS noise(normal(0, 1)))")
+    owner.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, x DOUBLE)")
+    with pytest.raises(BindError, match="not the PRIMARY KEY 'id'"):
+        owner.execute(
+            "CREATE RELEASE r FROM t (x NEUTRAL AS noise(normal(0, 1))) WITH (agreement = 'north')"
+        )
+
+
+def test_an_agreement_that_is_not_there(owner: Owner) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY AS pseudonym()); CREATE TABLE t (id INTEGER)")
+    for value in ("'nort'", "7"):
+        with pytest.raises(BindError, match="there is no agreement"):
+            owner.execute(f"CREATE RELEASE r FROM t (id NEUTRAL) WITH (agreement = {value})")
+    for statement in ("EXPORT AGREEMENT x TO 'f'", "DESCRIBE AGREEMENT x", "DROP AGREEMENT x"):
+        with pytest.raises(BindError, match="there is no agreement 'x'"):
+            owner.execute(statement)
+    with pytest.raises(BindError, match="there is already an agreement"):
+        owner.execute("CREATE AGREEMENT North (id KEY)")
+
+
+def test_describe_says_what_was_agreed(owner: Owner) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    rows = owner.execute("DESCRIBE AGREEMENT north").fetchall()
+    assert rows[1] == ("age", "QUASI", 'graded_grouping("bands" => [0, 30, 60, 90])')
+    assert [row[0] for row in rows] == ["id", "age", "x, y", "weight", "illness", "city"]
+    ((name, fingerprint, columns),) = owner.execute("SHOW AGREEMENTS").fetchall()
+    assert (name, len(fingerprint), columns) == ("north", 16, 7)
+
+
+def test_an_agreement_in_use_is_not_dropped(owner: Owner) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY AS pseudonym())")
+    release(owner, "SELECT 7 AS id", "id KEY AS pseudonym()")
+    with pytest.raises(Refused, match=r"release 'main\.r' rests on agreement 'north'"):
+        owner.execute("DROP AGREEMENT north")
+    owner.execute("DROP RELEASE r")
+    assert owner.execute("DROP AGREEMENT north").message == "dropped agreement north"
+    assert owner.execute("DROP AGREEMENT IF EXISTS north").message == "there was no agreement north"
+
+
+def test_plain_tables_called_agreement_stay_plain(owner: Owner) -> None:
+    owner.execute("CREATE TABLE agreement AS SELECT 1 AS a")
+    assert owner.execute("DESCRIBE agreement").fetchall()[0][0] == "a"
+
+
+# --- the file ---
+
+
+def test_the_file_is_the_owners_alone_and_never_replaced(owner: Owner, tmp_path: Path) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY)")
+    path = tmp_path / "north.agreement"
+    owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    before = path.read_bytes()
+    with pytest.raises(Refused, match="is there already"):
+        owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
+    assert path.read_bytes() == before
+    with pytest.raises(StoreError, match="cannot be written"):
+        owner.execute(f"EXPORT AGREEMENT north TO '{tmp_path / 'no' / 'where'}'")
+    with pytest.raises(StoreError, match="cannot be read"):
+        owner.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'nothing'}'")
+
+
+def test_importing_twice_is_no_error_and_another_of_the_name_is(
+    owner: Owner, other: Owner, tmp_path: Path
+) -> None:
+    agree(owner, other, tmp_path, "id KEY")
+    done = other.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'north.agreement'}'")
+    assert done.message.startswith("there was already agreement north")
+    other.execute("DROP AGREEMENT north; CREATE AGREEMENT north (id KEY)")
+    with pytest.raises(Refused, match="there is another agreement 'north' here"):
+        other.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'north.agreement'}'")
+
+
+def test_a_wrong_passphrase_is_refused(
+    owner: Owner, other: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agree(owner, owner, tmp_path, "id KEY")
+    monkeypatch.setenv("PPDM_PASSPHRASE", "correct horse battery stapl3")
+    with pytest.raises(StoreError, match="the passphrase is wrong, or the file was changed") as e:
+        other.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'north.agreement'}'")
+    assert "stapl3" not in str(e.value)
+    assert list_agreements(other._engine) == []
+
+
+def test_without_a_passphrase_nothing_is_written(
+    owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY)")
+    path = tmp_path / "north.agreement"
+    monkeypatch.delenv("PPDM_PASSPHRASE")
+    with pytest.raises(StoreError, match="there is no passphrase"):
+        owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
+    owner.on_passphrase(lambda is_new: "short" if is_new else "")
+    with pytest.raises(Refused, match="the passphrase has 5 letters"):
+        owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
+    assert not path.exists()
+
+
+def test_every_changed_byte_is_refused() -> None:
+    sealed = seal(b"content", PASSPHRASE, CHEAP)
+    assert unseal(sealed, PASSPHRASE) == b"content"
+    for at in range(len(sealed)):
+        changed = bytearray(sealed)
+        changed[at] ^= 1
+        with pytest.raises(StoreError):
+            unseal(bytes(changed), PASSPHRASE)
+    for length in range(len(sealed)):
+        with pytest.raises(StoreError):
+            unseal(sealed[:length], PASSPHRASE)
+
+
+def test_another_version_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sealing, "VERSION", 0)
+    older = seal(b"content", PASSPHRASE, CHEAP)
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match="sealed in format 0, this program reads 1"):
+        unseal(older, PASSPHRASE)
+
+
+def test_the_usual_cost_is_what_the_documentation_says() -> None:
+    assert seal(b"content", PASSPHRASE)[15] == 17
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"no json",
+        b"[]",
+        json.dumps({"name": "n", "definition": "CREATE AGREEMENT n (a KEY)"}).encode(),
+        json.dumps(
+            {"name": "n", "definition": "CREATE AGREEMENT n (a KEY)", "master_key": "00"}
+        ).encode(),
+        json.dumps(
+            {"name": "m", "definition": "CREATE AGREEMENT n (a KEY)", "master_key": "00" * 32}
+        ).encode(),
+        json.dumps({"name": "n", "definition": "SELECT 1", "master_key": "00" * 32}).encode(),
+        json.dumps(
+            {
+                "name": "n",
+                "definition": "CREATE AGREEMENT n (a QUASI AS mean_noise())",
+                "master_key": "00" * 32,
+            }
+        ).encode(),
+    ],
+)
+def test_a_sealed_file_that_holds_no_agreement_is_refused(
+    owner: Owner, tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / "file").write_bytes(seal(content, PASSPHRASE, CHEAP))
+    with pytest.raises(PpdmError) as caught:
+        owner.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'file'}'")
+    assert caught.value.line == 1
+    assert list_agreements(owner._engine) == []
+
+
+def test_nothing_of_an_agreement_is_printed_or_in_its_file(owner: Owner, tmp_path: Path) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    (agreement,) = list_agreements(owner._engine)
+    assert agreement.master_key.hex() not in repr(agreement)
+    assert "Cancer" not in repr(agreement)
+    owner.execute(f"EXPORT AGREEMENT north TO '{tmp_path / 'f'}'")
+    file = (tmp_path / "f").read_bytes()
+    for secret in (agreement.master_key, agreement.master_key.hex().encode(), b"Cancer", b"north"):
+        assert secret not in file
+
+
+def test_the_fingerprint_is_of_key_and_content(owner: Owner) -> None:
+    owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
+    (agreement,) = list_agreements(owner._engine)
+    prints = {
+        one.fingerprint
+        for one in (
+            agreement,
+            replace(agreement, definition=agreement.definition + " "),
+            replace(agreement, master_key=bytes(32)),
+        )
+    }
+    assert len(prints) == 3
+
+
+def test_a_damaged_agreement_is_said(owner: Owner) -> None:
+    owner.execute("CREATE AGREEMENT north (id KEY)")
+    owner.execute("UPDATE ppdm_owner.agreements SET definition = 'SELECT 1'")
+    with pytest.raises(StoreError, match="agreement 'north' cannot be read"):
+        owner.execute("DESCRIBE AGREEMENT north")
+    owner.execute("UPDATE ppdm_owner.agreements SET master_key = ''::BLOB")
+    with pytest.raises(StoreError, match="the key of agreement 'north' is not there"):
+        owner.execute("SHOW AGREEMENTS")
+
+
+def test_a_store_from_before_agreements_gets_their_table(safe: Path) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute("DROP TABLE ppdm_owner.agreements")
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute("CREATE AGREEMENT north (id KEY)")
+        found = find_agreement(owner._engine, list_agreements(owner._engine)[0].name)
+        assert isinstance(found, Agreement)

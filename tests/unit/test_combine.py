@@ -1,0 +1,266 @@
+"""Combining what sites published: what belongs together, what is refused, how gaps are filled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+import ppdm_sql
+from ppdm_sql.cli import main
+from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ppdm_sql.session.owner import Owner
+
+PASSPHRASE = "correct horse battery staple"
+AGREED = """
+    id KEY AS pseudonym(), age QUASI AS graded_grouping(bands => [0, 50, 100]),
+    weight SENSITIVE AS scaling(), illness SENSITIVE AS mapping(), ward NEUTRAL, whole NEUTRAL
+"""
+ALL = "SELECT i AS id, i * 9 AS age, 50.5::DOUBLE + i AS weight, ['Flu', 'HIV', 'Flu'][1 + i % 3] AS illness"
+FROM = "(SELECT *, 'w' || i % 2 AS ward, i AS whole FROM ({all}) AS a JOIN range(9) AS r (i) ON i = id)"
+
+
+class Site:
+    """An owner in memory that publishes under the agreement of the first site."""
+
+    def __init__(self, folder: Path, name: str, agreement: Path) -> None:
+        self.owner: Owner = ppdm_sql.connect(":memory:")
+        self.owner.on_passphrase(lambda _: PASSPHRASE)
+        self.folder = folder
+        self.name = name
+        if agreement.exists():
+            self.owner.execute(f"IMPORT AGREEMENT FROM '{agreement}'")
+        else:
+            self.owner.execute(f"CREATE AGREEMENT north ({AGREED})")
+            self.owner.execute(f"EXPORT AGREEMENT north TO '{agreement}'")
+
+    def publish(
+        self,
+        columns: str,
+        rows: str = "true",
+        name: str = "s.r",
+        agreed: bool = True,
+        file: str = "",
+    ) -> Path:
+        source = f"SELECT * FROM {FROM.format(all=f'{ALL} FROM range(9) AS r (i)')} WHERE {rows}"
+        self.owner.execute(f"CREATE OR REPLACE TABLE t AS {source}")
+        option = "WITH (agreement = 'north')" if agreed else ""
+        self.owner.execute(f"CREATE OR REPLACE RELEASE {name} FROM t ({columns}) {option}")
+        path = self.folder / (file or f"{self.name}.duckdb")
+        self.owner.publish(name, to=path)
+        return path
+
+
+HOSPITAL = "id KEY AS pseudonym(), age QUASI AS graded_grouping(bands => [0, 50, 100])"
+PHARMACY = "id KEY AS pseudonym(), weight SENSITIVE AS scaling(), illness SENSITIVE AS mapping()"
+INSURER = "id KEY AS pseudonym(), ward NEUTRAL, whole NEUTRAL"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files of sites with the same columns, of sites with others, and of strangers."""
+    folder = tmp_path_factory.mktemp("sites")
+    agreement = folder / "north.agreement"
+    one, two = Site(folder, "one", agreement), Site(folder, "two", agreement)
+    stranger = Site(folder, "stranger", folder / "other.agreement")
+    found = {
+        "whole": one.publish(AGREED, file="whole.duckdb"),
+        "low": one.publish(AGREED, "id < 4", file="low.duckdb"),
+        "high": two.publish(AGREED, "id >= 4", name="u.people", file="high.duckdb"),
+        "hospital": one.publish(HOSPITAL, file="hospital.duckdb"),
+        "ambulance": one.publish(HOSPITAL, "id <> 5", file="ambulance.duckdb"),
+        "pharmacy": two.publish(PHARMACY, "id <> 2", file="pharmacy.duckdb"),
+        "insurer": two.publish(INSURER, "id < 8", file="insurer.duckdb"),
+        "stranger": stranger.publish(AGREED, "id < 4"),
+        "alone": one.publish(AGREED, agreed=False, file="alone.duckdb"),
+        "keyless": one.publish("ward NEUTRAL", file="keyless.duckdb"),
+    }
+    one.publish("ward NEUTRAL", name="s.second", file="second.duckdb")
+    one.owner.publish("s.r", "s.second", to=folder / "two.duckdb")
+    found["two"] = folder / "two.duckdb"
+    for site in (one, two, stranger):
+        site.owner.close()
+    return found
+
+
+def read(path: Path, query: str = "FROM s.r ORDER BY id") -> list[tuple[Any, ...]]:
+    with duckdb.connect(path, read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_stacked_files_are_the_whole(files: dict[str, Path], tmp_path: Path) -> None:
+    done = ppdm_sql.combine(files["low"], files["high"], to=tmp_path / "study.duckdb")
+    assert (done.release, done.rows, done.notes) == ("s.r", 9, ())
+    assert read(tmp_path / "study.duckdb") == read(files["whole"])
+    info = "SELECT release, version, rows, treatments, agreement FROM release_info"
+    (mine,), (whole,) = read(tmp_path / "study.duckdb", info), read(files["whole"], info)
+    assert mine == (whole[0], None, *whole[2:])
+    comments = (
+        "SELECT column_name, comment FROM duckdb_columns() WHERE schema_name = 's' ORDER BY 1"
+    )
+    assert read(tmp_path / "study.duckdb", comments) == read(files["whole"], comments)
+
+
+def test_plain_sql_stacks_as_well(files: dict[str, Path]) -> None:
+    with duckdb.connect() as connection:
+        for name in ("low", "high"):
+            connection.execute(f"ATTACH '{files[name]}' AS {name} (READ_ONLY)")
+        rows = connection.execute("FROM low.s.r UNION ALL BY NAME FROM high.u.people ORDER BY id")
+        assert rows.fetchall() == read(files["whole"])
+
+
+def test_joined_files_are_the_whole_where_nobody_is_missing(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    parts = [files[name] for name in ("hospital", "pharmacy", "insurer")]
+    done = ppdm_sql.combine(*parts, to=tmp_path / "study.duckdb", how="join", missing="drop")
+    assert done.rows == 7
+    everybody = {row[0]: row for row in read(files["whole"])}
+    for row in read(tmp_path / "study.duckdb"):
+        assert row == everybody[row[0]]
+
+
+def test_people_missing_at_a_site_are_null_mean_or_mode(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    parts = [files[name] for name in ("hospital", "pharmacy", "insurer")]
+    whole = {row[5]: row for row in read(files["whole"])}  # by the column that leaves as it is
+    pharmacy = read(files["pharmacy"])
+    mean = sum(row[1] for row in pharmacy) / len(pharmacy)
+    flu = whole[0][3]
+    for missing, weight, illness in (
+        ("null", None, None),
+        ("mean", pytest.approx(mean), flu),
+        ("mode", min(row[1] for row in pharmacy), flu),
+    ):
+        path = tmp_path / f"{missing}.duckdb"
+        done = ppdm_sql.combine(*parts, to=path, how="join", missing=missing)
+        assert done.rows == 9
+        rows = {row[0]: row for row in read(path)}
+        assert rows[whole[2][0]][:4] == (*whole[2][:2], weight, illness)
+        assert rows[whole[3][0]] == whole[3]
+        absent = rows[whole[8][0]]
+        filled = {"null": (None, None), "mean": ("w0", 3.5), "mode": ("w0", 0)}[missing]
+        assert absent[4:] == filled
+        assert done.notes == ()
+
+
+def test_a_mean_that_does_not_commute_is_said(files: dict[str, Path], tmp_path: Path) -> None:
+    parts = [files["pharmacy"], files["ambulance"]]
+    done = ppdm_sql.combine(*parts, to=tmp_path / "study.duckdb", how="join", missing="mean")
+    assert done.notes == (
+        "age: a mean of what graded_grouping released is not what it makes of the mean",
+    )
+
+
+def test_rows_of_one_person_at_one_site_are_kept(files: dict[str, Path], tmp_path: Path) -> None:
+    double = tmp_path / "double.duckdb"
+    repeat(files["hospital"], double)
+    done = ppdm_sql.combine(double, files["insurer"], to=tmp_path / "a.duckdb", how="join")
+    assert done.rows == 18
+    other = tmp_path / "other.duckdb"
+    repeat(files["insurer"], other)
+    with pytest.raises(BindError, match="rows repeat a KEY or have none"):
+        ppdm_sql.combine(double, other, to=tmp_path / "b.duckdb", how="join")
+
+
+def repeat(source: Path, target: Path) -> None:
+    """Write a file with every row twice."""
+    target.write_bytes(source.read_bytes())
+    with duckdb.connect(target) as connection:
+        connection.execute("INSERT INTO s.r FROM s.r")
+
+
+@pytest.mark.parametrize(
+    ("names", "how", "error", "what"),
+    [
+        (("low",), "stack", BindError, "two or more sites"),
+        (("low", "high"), "pile", BindError, "how is one of stack, join"),
+        (("low", "stranger"), "stack", Refused, "not released under the same agreement"),
+        (("low", "alone"), "stack", Refused, "was not released under an agreement"),
+        (("low", "hospital"), "stack", BindError, "has no column 'weight'"),
+        (("hospital", "low"), "stack", BindError, "has no column 'weight'"),
+        (("low", "high"), "join", BindError, "'age' is in"),
+        (("hospital", "keyless"), "join", BindError, "has no KEY to join on"),
+        (("low", "two"), "stack", BindError, "holds 2 releases"),
+        (("low", "nothing"), "stack", StoreError, "there is no file"),
+        (("low", "text"), "stack", StoreError, "is not a publication"),
+        (("low", "empty"), "stack", StoreError, "is not a publication"),
+        (("low", "hollow"), "stack", StoreError, "does not hold the release"),
+        (("low", "typed"), "stack", BindError, "'ward' is VARCHAR in"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(
+    files: dict[str, Path],
+    tmp_path: Path,
+    names: tuple[str, ...],
+    how: str,
+    error: type[PpdmError],
+    what: str,
+) -> None:
+    odd = {name: tmp_path / f"{name}.duckdb" for name in ("nothing", "text", "empty")}
+    odd["text"].write_text("not a database")
+    duckdb.connect(odd["empty"]).close()
+    for name, change in (
+        ("hollow", "DROP TABLE s.r; CREATE VIEW s.r AS SELECT 1 AS id"),
+        ("typed", "ALTER TABLE s.r ALTER ward TYPE BLOB USING encode(ward)"),
+    ):
+        odd[name] = tmp_path / f"{name}.duckdb"
+        odd[name].write_bytes(files["low"].read_bytes())
+        with duckdb.connect(odd[name]) as connection:
+            connection.execute(change)
+    paths = [odd.get(name) or files[name] for name in names]
+    with pytest.raises(error, match=what):
+        ppdm_sql.combine(*paths, to=tmp_path / "study.duckdb", how=how)
+    assert not (tmp_path / "study.duckdb").exists()
+
+
+def test_one_of_several_releases_is_chosen(files: dict[str, Path], tmp_path: Path) -> None:
+    both = (files["two"], files["keyless"])
+    with pytest.raises(BindError, match=r"there is no release 's\.third'"):
+        ppdm_sql.combine(*both, to=tmp_path / "study.duckdb", release="s.third")
+    done = ppdm_sql.combine(*both, to=tmp_path / "study.duckdb", release="S.R")
+    assert done.rows == 18
+
+
+def test_an_agreed_release_is_not_published_unlinkable(tmp_path: Path) -> None:
+    site = Site(tmp_path, "site", tmp_path / "a.agreement")
+    site.publish(HOSPITAL)
+    with pytest.raises(Refused, match="made under an agreement"):
+        site.owner.publish("s.r", to=tmp_path / "u.duckdb", unlinkable=True)
+    site.owner.close()
+
+
+def test_the_command_line(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str | Path) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, said.out, said.err
+
+    study = tmp_path / "study.duckdb"
+    code, out, _ = run("combine", "--stack", files["low"], files["high"], "--to", study)
+    assert (code, out) == (0, f"combined 2 files: s.r, 9 rows, in '{study}'\n")
+    code, _, err = run(
+        "combine",
+        "--join",
+        files["pharmacy"],
+        files["ambulance"],
+        "--to",
+        study,
+        "--missing",
+        "mean",
+    )
+    assert code == 0
+    assert err.startswith("note: age: a mean of what graded_grouping released")
+    assert run("combine", files["low"], files["high"], "--to", study)[0] == 2
+    code, _, err = run("combine", "--stack", files["low"], files["stranger"], "--to", study)
+    assert (code, "same agreement" in err) == (2, True)
