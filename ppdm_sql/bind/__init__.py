@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.bind.agreed import KEY_KINDS, agreed_identity, check_release
-from ppdm_sql.bind.grouping import bind_grouping, generalized_names
+from ppdm_sql.bind.grouping import bind_grouping, generalized_names, generalized_step
 from ppdm_sql.bind.lineage import column_identity
 from ppdm_sql.bind.sources import resolve_source
 from ppdm_sql.errors import BindError, InternalError, Refused, suggest
@@ -69,10 +69,9 @@ def bind_release(
         )
         steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
         names = tuple(column.name for column in rule.columns)
-        generalized = names[0] in generalized_names(statement)
-        rules.append(
-            BoundRule(bound, names, rule.role, steps, rule.is_released, generalized, rule.span)
-        )
+        if names[0] in generalized_names(statement) and rule.is_released and not rule.treatments:
+            steps = (generalized_step(rule, bound, index),)
+        rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
     if agreement is not None:
         check_release(agreement, statement.rules, rules, words)
     row_key = _row_key(tuple(rules), columns, catalog, source)

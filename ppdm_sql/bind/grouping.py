@@ -8,8 +8,10 @@ from ppdm_sql.bind.conditions import bind_when
 from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.model.grouping import BoundTarget, GroupedColumn, Grouping
 from ppdm_sql.model.hierarchy import Hierarchy, OnlySuppress
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.model.release import Step
+from ppdm_sql.model.syntax import Role, TransformCall
 from ppdm_sql.model.types import Kind
+from ppdm_sql.transforms.generalize import Generalize as Generalized
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.release import BoundRule, SourceCatalog, SourceColumn
     from ppdm_sql.model.syntax import (
         ColumnName,
+        ColumnRule,
         CreateRelease,
         Generalize,
         GeneralizedColumn,
@@ -31,6 +34,12 @@ def generalized_names(statement: CreateRelease) -> frozenset[Name]:
     if statement.generalize is None:
         return frozenset()
     return frozenset(column.column.name for column in statement.generalize.columns)
+
+
+def generalized_step(rule: ColumnRule, columns: Sequence[InputColumn], index: int) -> Step:
+    """Return what stands for a treatment in the rule of a generalized column."""
+    call = TransformCall(Generalized.keyword, span=rule.span)
+    return Step(Generalized.from_call(call, columns), f"t{index}_0", rule.span)
 
 
 def bind_grouping(
@@ -80,7 +89,7 @@ def _grouped(
             span,
             "give it the role QUASI, or take it out of GENERALIZE",
         )
-    if [step.transform.keyword for step in rule.steps] != ["keep"]:
+    if not rule.is_generalized:
         raise BindError(
             f"'{name}' has a treatment: a column is treated or generalized, not both",
             span,

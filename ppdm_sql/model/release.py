@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ppdm_sql.model.types import VARCHAR
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,6 +19,10 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Drawn, InputColumn, Transform
     from ppdm_sql.model.types import ColumnType
     from ppdm_sql.names import Name, QualifiedName
+
+
+GENERALIZE = "generalize"
+"""The word for what GENERALIZE makes of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,16 @@ class BoundRule:
     role: Role
     steps: tuple[Step, ...]
     is_released: bool
-    is_generalized: bool = False
-    """Whether GENERALIZE treats it: its one column leaves as text."""
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_generalized(self) -> bool:
+        """Whether GENERALIZE treats it."""
+        return any(step.transform.keyword == GENERALIZE for step in self.steps)
 
     @property
     def output_types(self) -> tuple[ColumnType, ...]:
         """The types that leave."""
-        if self.is_generalized:
-            return (VARCHAR,)
         if self.steps:
             return self.steps[-1].transform.output_types()
         return tuple(column.type for column in self.columns)

@@ -20,6 +20,7 @@ from ppdm_sql.session.creation import definition_of
 from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.store import catalog
 from ppdm_sql.store.figures import list_figures
+from ppdm_sql.transforms.generalize import Generalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,6 @@ _HIERARCHIES = pa.schema(
         "created_at": pa.timestamp("s"),
     }
 )
-_LEVELS = "linking with other data, where a class is small or its sensitive values are alike"
 _DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()))
 
 
@@ -223,17 +223,8 @@ def _called(source: Source) -> str:
 def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:
     if not column.treatments:
         return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None, None)
-    if column.treatments == (catalog.GENERALIZE,):
-        return ColumnInfo(
-            column.name,
-            column.role,
-            "generalize",
-            column.type,
-            _LEVELS,
-            "by its level",
-            column.note,
-        )
-    words = {transform.keyword: transform for transform in transforms}
+    all_of_them: tuple[type[Transform], ...] = (*transforms, Generalize)
+    words = {transform.keyword: transform for transform in all_of_them}
     known = [words[word] for word in column.treatments if word in words]
     return ColumnInfo(
         column.name,

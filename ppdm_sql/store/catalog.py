@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 _TABLES = frozenset({"store", "releases", "versions", "columns", "figures", "hierarchies"})
-GENERALIZE = "generalize"
-"""The word in the list of columns for one that GENERALIZE treats."""
 _DAMAGED = "restore the database from a copy; without its store no release can be translated back"
 
 
@@ -219,8 +217,6 @@ def _record_columns(
     position = 0
     for rule in release.rules:
         words = [step.transform.keyword for step in rule.steps]
-        if rule.is_generalized:
-            words = [GENERALIZE]
         notes = [
             step.transform.note(drawn[step.slot])
             for step in rule.steps

@@ -456,6 +456,16 @@ def test_every_minimal_node_is_listed_with_its_loss(table_1: Owner) -> None:
         table_1.execute("EXPLAIN HIERARCHIES FOR RELEASE q")
 
 
+def test_a_group_is_not_read_back_as_if_it_were_a_value(table_1: Owner) -> None:
+    table_1.execute(
+        "CREATE RELEASE r FROM table_1 (zip QUASI, sex QUASI AS mapping(prefix => 'S'))"
+        " GENERALIZE zip USING zip_digits UNTIL k = 2 SUPPRESS AT MOST 50 PERCENT"
+    )
+    answer = table_1.interpret("r", "zip = '42****'")
+    assert not answer.is_complete
+    assert any("generalize" in note for note in answer.notes)
+
+
 def test_hierarchies_are_listed_replaced_and_dropped(table_1: Owner) -> None:
     shown = table_1.execute("SHOW HIERARCHIES").fetchall()
     assert [row[:4] for row in shown] == [
