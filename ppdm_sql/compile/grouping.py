@@ -208,6 +208,7 @@ def persons_query(release: Release, storage: Storage, target: Target) -> exp.Sel
         if high is not None:
             person = exp.case().when(high.copy(), person)
         counts["persons"] = exp.Count(this=exp.Distinct(expressions=[person]))
+        counts["named"] = exp.Count(this=person.copy())
     shown = [_named(tree, name) for name, tree in counts.items()]
     return exp.select(*shown).from_(_subquery(rows, _ROWS))
 

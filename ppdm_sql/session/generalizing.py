@@ -112,6 +112,8 @@ class Generalizing:
         found = row.to_pylist()[0]
         treated = int(found["treated"] or 0)
         persons = int(found.get("persons", treated))
+        if found.get("named", treated) < treated:
+            persons += 1  # rows without a KEY may all be about the same person
         return Population(int(found["rows"]), treated, persons, persons < treated)
 
     def coded(self, by_person: bool, only_high: bool = True) -> tuple[Coded, pa.Table]:

@@ -217,6 +217,20 @@ def test_persons_are_counted_and_not_rows(owner: Owner) -> None:
     assert figures(owner, "by_persons")["smallest class"] == 6
 
 
+def test_rows_without_a_key_are_one_person(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT CASE WHEN i < 2 THEN i END AS person, i % 2 AS city"
+        " FROM range(8) r(i);"
+        "CREATE RELEASE r FROM t (person KEY, city QUASI) GENERALIZE city UNTIL k = 3"
+    )
+    assert {city for (city,) in rows(owner)} == {"*"}
+    assert figures(owner)["smallest class"] == 3
+    with pytest.raises(Refused, match="fewer than k = 4 persons"):
+        owner.execute(
+            "CREATE RELEASE q FROM t (person KEY, city QUASI) GENERALIZE city UNTIL k = 4"
+        )
+
+
 def test_classes_are_over_all_quasi_columns_as_released(owner: Owner) -> None:
     owner.execute(
         "CREATE TABLE t AS SELECT i AS id, i % 4 AS a, i % 2 AS b FROM range(16) r(i);"
