@@ -3,11 +3,21 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 COMPILED := .venv-compiled
+MINING := .venv-mining
 
-.PHONY: demo test check lint bench test-compiled format clean
+.PHONY: demo demo-sites experiments test check lint bench test-compiled format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
+
+# Three hospitals, then hospital, pharmacy and insurer; needs scikit-learn and mlxtend.
+demo-sites: $(MINING)/.ready
+	@$(MINING)/bin/python demo/sites
+
+# Mining on original and released data; writes docs/mining.md.
+experiments: $(MINING)/.ready
+	$(MINING)/bin/python -m pytest tests/experiments tests/end_to_end/test_demo_sites.py
+	$(MINING)/bin/python -m experiments
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered --cov-fail-under=95
@@ -32,7 +42,7 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(COMPILED) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(COMPILED) $(MINING) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
@@ -43,4 +53,9 @@ $(VENV)/.ready: pyproject.toml
 $(COMPILED)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(COMPILED)
 	$(COMPILED)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' 'sqlglot[c]>=30,<31'
+	touch $@
+
+$(MINING)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(MINING)
+	$(MINING)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev,mining]'
 	touch $@
