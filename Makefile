@@ -4,11 +4,21 @@ VENV := .venv
 BIN := $(VENV)/bin
 COMPILED := .venv-compiled
 CLIENTS := .venv-clients
+MINING := .venv-mining
 
-.PHONY: demo test check lint bench experiments fuzz clients test-compiled format clean
+.PHONY: demo demo-sites test check lint bench experiments fuzz clients test-compiled format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
+
+# Three hospitals, then hospital, pharmacy and insurer; needs scikit-learn and mlxtend.
+demo-sites: $(MINING)/.ready
+	@$(MINING)/bin/python demo/sites
+
+# Mining on original and released data; writes docs/mining.md.
+experiments: $(MINING)/.ready
+	$(MINING)/bin/python -m pytest tests/experiments tests/end_to_end/test_demo_sites.py
+	$(MINING)/bin/python -m experiments
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-fail-under=95
@@ -35,24 +45,17 @@ clients: $(CLIENTS)/1.4/.ready $(CLIENTS)/1.5/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
 
-experiments: $(VENV)/.experiments
-	$(BIN)/python -m experiments
-
 format: $(VENV)/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(COMPILED) $(CLIENTS) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(COMPILED) $(CLIENTS) $(MINING) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $@
-
-$(VENV)/.experiments: $(VENV)/.ready
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,experiments]'
 	touch $@
 
 $(COMPILED)/.ready: pyproject.toml
@@ -65,4 +68,9 @@ $(CLIENTS)/1.4/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
 $(CLIENTS)/%/.ready:
 	$(PYTHON) -m venv $(CLIENTS)/$*
 	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check 'duckdb==$*.0' $(COMPANIONS)
+	touch $@
+
+$(MINING)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(MINING)
+	$(MINING)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev,mining,experiments]'
 	touch $@

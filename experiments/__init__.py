@@ -1,1 +1,1 @@
-"""The documents' experiments, run again: `make experiments` writes docs/experiments.md."""
+"""The documents' experiments, run again: `make experiments` writes pages into docs/."""

@@ -1,8 +1,8 @@
-"""Run all experiments; write docs/experiments.md."""
+"""Run all experiments; write docs/experiments.md and docs/mining.md."""
 
 from __future__ import annotations
 
-from experiments import scba
+from experiments import equivalence, scba
 from experiments.section import DOCS
 
 ROOMS = (scba,)
@@ -15,6 +15,7 @@ def main() -> None:
         section = room.run()
         parts += [f"## {section.title}", section.text.strip()]
     (DOCS / "experiments.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    (DOCS / "mining.md").write_text(equivalence.page(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -173,7 +173,7 @@ def _constant(text: str) -> Constant:
 def _written(column: str, done: tuple[str, str] | str, spaced: tuple[str, str], quote: str) -> str:
     if isinstance(done, str):
         return done
-    operator, value = done
+    operator, value = done[0], done[1].removesuffix("e0")  # SQL's mark of a DOUBLE
     if quote and not re.fullmatch(_NUMBER, value):
         value = quote + value.replace(quote, quote * 2) + quote
     return f"{column}{spaced[0]}{operator}{spaced[1]}{value}"

@@ -1,0 +1,15 @@
+-- What the sites of the region agree on. The first of them runs this; the others import the file.
+CREATE AGREEMENT region (
+    person  KEY       AS pseudonym(),
+    age     QUASI     AS graded_grouping(bands => [18, 36, 54, 72, 90]),
+    sex     QUASI,
+    smokes  QUASI     AS mapping(domain => ['no', 'yes']),
+    weight  SENSITIVE AS scaling(),
+    illness SENSITIVE AS mapping(prefix => 'Illness', domain => [
+        'Asthma', 'Diabetes', 'Flu', 'HIV', 'Hypertension', 'Stomach Cancer'
+    ]),
+    drug    SENSITIVE AS mapping(),
+    dose    SENSITIVE AS translation(by => 17),
+    claims  SENSITIVE AS mapping()
+);
+EXPORT AGREEMENT region TO '../region.agreement';

@@ -1,0 +1,10 @@
+-- The pharmacy writes the numbers of people in another way, and has some of them only.
+CREATE OR REPLACE TABLE people AS FROM 'people.parquet';
+
+CREATE RELEASE study.patients FROM (
+    SELECT upper(replace(person, ' ', '')) AS person, drug, dose FROM people
+) (
+    person KEY       AS pseudonym(),
+    drug   SENSITIVE AS mapping(),
+    dose   SENSITIVE AS translation(by => 17)
+) WITH (agreement = 'region');
