@@ -13,7 +13,6 @@ Of nodes with equal loss (to 12 decimals) the one with lexicographically smaller
 from __future__ import annotations
 
 import heapq
-import math
 import time
 from dataclasses import dataclass, field
 from itertools import count
@@ -197,7 +196,7 @@ class _Search:
 
     def _bound(self, checked: Checked, levels: Levels) -> float:
         """Bound the loss at these levels from below, by a checked node above them."""
-        kept = math.fsum(
+        kept = sum(
             checked.kept[offset + level]
             for offset, level in zip(self._offsets, levels, strict=False)
         )
@@ -205,11 +204,13 @@ class _Search:
 
     def _lower(self, checked: Checked, low: Levels, high: Levels) -> Levels:
         """Return the highest node below which all that can win in a box lies."""
+        base = self._bound(checked, low)
         lowered = []
-        for axis, level in enumerate(high):
-            while level > low[axis]:
-                corner = with_level(low, axis, level)
-                if self._can_win(self._bound(checked, corner), corner):
+        for axis, (bottom, level) in enumerate(zip(low, high, strict=True)):
+            kept = checked.kept[self._offsets[axis] : self._offsets[axis + 1]]
+            while level > bottom:
+                bound = base + self._mean(kept[level] - kept[bottom])
+                if self._can_win(bound, with_level(low, axis, level)):
                     break
                 level -= 1
             lowered.append(level)
