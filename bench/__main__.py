@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from bench import generalize, spine, treatments
+from bench import anonymity, generalize, spine, treatments
 from bench.measure import Figure
 
 
@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
     arguments = parser.parse_args()
     figures = []
-    for room in (spine, treatments, generalize):
+    for room in (spine, treatments, anonymity, generalize):
         for figure in room.run(arguments.rows):
             figures.append(figure)
             print(_line(figure), flush=True)
@@ -32,7 +32,7 @@ def main() -> int:
 def _line(figure: Figure) -> str:
     bound = "" if figure.bound is None else f"≤ {figure.bound:g} {figure.unit}"
     met = "" if figure.bound is None else ("met" if figure.is_met else "NOT MET")
-    return f"{figure.what:<48} {figure.value:>8.3f} {figure.unit:<2} {bound:<10} {met}"
+    return f"{figure.what:<72} {figure.value:>8.3f} {figure.unit:<2} {bound:<10} {met}"
 
 
 def _page(figures: list[Figure]) -> str:
