@@ -48,17 +48,28 @@ _FAR_FROM = 5.0
 def normal_inverse(u: Floats) -> Floats:
     """Return the standard normal quantile of numbers in (0, 1)."""
     q = u - 0.5
-    z = _ratio(_MIDDLE, 0.180625 - q * q)
+    r = q * q
+    np.subtract(0.180625, r, out=r)
+    z = _ratio(_MIDDLE, r)
     z *= q
-    outside = np.flatnonzero(np.abs(q) > 0.425)
+    outside = (np.abs(q, out=r) > 0.425).nonzero()[0]
     if len(outside):
-        side = q[outside]
-        r = np.sqrt(-np.log(np.where(side < 0, u[outside], 1.0 - u[outside])))
-        tail = _ratio(_TAILS, r - 1.6)
-        far = np.flatnonzero(r > _FAR_FROM)
-        if len(far):
-            tail[far] = _ratio(_FAR, r[far] - _FAR_FROM)
-        z[outside] = np.copysign(tail, side)
+        below = u[outside]
+        z[outside] = np.copysign(_tails(np.minimum(below, 1.0 - below)), q[outside])
+    return z
+
+
+def _tails(p: Floats) -> Floats:
+    """Return how far from 0 the quantiles of small probabilities lie."""
+    np.log(p, out=p)
+    np.negative(p, out=p)
+    r = np.sqrt(p, out=p)
+    far = (r > _FAR_FROM).nonzero()[0]
+    far_out = _ratio(_FAR, r[far] - _FAR_FROM) if len(far) else None
+    r -= 1.6
+    z = _ratio(_TAILS, r)
+    if far_out is not None:
+        z[far] = far_out
     return z
 
 
@@ -70,8 +81,9 @@ def _ratio(pair: tuple[tuple[float, ...], tuple[float, ...]], r: Floats) -> Floa
 
 def _polynomial(coefficients: tuple[float, ...], r: Floats) -> Floats:
     """Horner's rule in place: called once for every 2,048 rows, temporaries would dominate."""
-    value = np.full(r.shape, coefficients[0])
-    for coefficient in coefficients[1:]:
+    value = r * coefficients[0]
+    value += coefficients[1]
+    for coefficient in coefficients[2:]:
         value *= r
         value += coefficient
     return value
