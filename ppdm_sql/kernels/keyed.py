@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NOISE, SELECTION = b"noise\0\0\0", b"rho\0\0\0\0\0"
 _KEY_BYTES = 16
 _BELOW_ONE = 1.0 - 2.0**-53
+_WORDS_TEXT = "the key must be two whole numbers, the same in every row"
 _KEY_TEXT = "the key must be 32 hexadecimal digits, the same in every row"
 
 
@@ -49,6 +50,22 @@ def encrypted(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> npt.ND
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - see above
     secret = encryptor.update(blocks.reshape(-1).view(np.uint8).data)
     return np.frombuffer(secret, dtype=">u8").reshape(-1, 2)
+
+
+def drawn(key_high: pa.Array, key_low: pa.Array, row: pa.Array) -> pa.Array:
+    """`ppdm_drawn(key_high, key_low, row)`: what noise is made of, the key in two halves.
+
+    A text of the key for every row would cost more than the encryption.
+    """
+    if len(row) == 0:
+        return pa.array([], pa.float64())
+    key = one_number_key(key_high, key_low)
+    return _null_with(row, pa.array(uniforms(key, NOISE, numbers_of(row))))
+
+
+def key_words(key: bytes) -> tuple[int, int]:
+    """Return the two halves of a key as `ppdm_drawn` takes them."""
+    return int.from_bytes(key[:8], signed=True), int.from_bytes(key[8:16], signed=True)
 
 
 def noise_normal(key: pa.Array, row: pa.Array, mean: pa.Array, stddev: pa.Array) -> pa.Array:
@@ -85,6 +102,13 @@ def numbers_of(row: pa.Array) -> npt.NDArray[np.int64]:
     """Return row keys, 0 where they are NULL."""
     rows: npt.NDArray[np.int64] = (row.fill_null(0) if row.null_count else row).to_numpy()
     return rows
+
+
+def one_number_key(high: pa.Array, low: pa.Array) -> bytes:
+    """Return the key whose halves stand in every row."""
+    if high.null_count or low.null_count or not (is_constant(high) and is_constant(low)):
+        raise KernelError(_WORDS_TEXT)
+    return b"".join(int(half[0].as_py()).to_bytes(8, signed=True) for half in (high, low))
 
 
 def one_key(key: pa.Array) -> bytes:
