@@ -21,7 +21,7 @@ from ppdm_sql.model.transform import Checks, HasKernel, Measures
 from ppdm_sql.names import Name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ppdm_sql.compile.targets import Target
     from ppdm_sql.model.release import BoundRule, Release, Step
@@ -58,7 +58,6 @@ class _Stage:
 
     storage: Storage
     row_key: exp.Expr | None
-    uses_parameters: bool = False
     lets: dict[str, exp.Expr] = field(default_factory=dict)
     joins: list[exp.Join] = field(default_factory=list)
 
@@ -71,7 +70,6 @@ class _Scope:
     slot: str
 
     def parameter(self, name: str) -> exp.Expr:
-        self.stage.uses_parameters = True
         return _column(parameter_column(self.slot, name), _PARAMETERS)
 
     def let(self, value: exp.Expr) -> exp.Expr:
@@ -105,7 +103,8 @@ class _Scope:
             exp.select("*")
             .from_(table_of(name, candidates))
             .where(when)
-            .order_by(distance(partial(_column, table=candidates)))
+            # Groups are numbered, so that of two equally near ones the first is taken everywhere.
+            .order_by(distance(partial(_column, table=candidates)), _column("number", candidates))
             .limit(1)
         )
         lateral = exp.Lateral(
@@ -231,17 +230,16 @@ def _select(
     if not is_final and under.row_key is not None:
         shown.append(_named(under.row_key, _ROW))
     for name, tree in carried.items():
-        value = _of_source(tree, under) if last == 0 else _column(name, _INPUT)
+        value = _of_source(tree) if last == 0 else _column(name, _INPUT)
         shown.append(_named(value, name))
     return _from_stage(exp.select(*shown), release, under, target, last, carried)
 
 
-def _of_source(tree: exp.Expr, under: _Stage) -> exp.Expr:
+def _of_source(tree: exp.Expr) -> exp.Expr:
     """Return a carried tree with its columns and parameters where the first stage has them."""
 
     def placed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder):
-            under.uses_parameters = True
             return _column(node.name, _PARAMETERS)
         return _column(node.name, _INPUT) if isinstance(node, exp.Column) else node
 
@@ -261,9 +259,8 @@ def _from_stage(
         check_tree(tree, target)
     source = _stage_source(release, under.storage, target, stage, carried)
     select = select.from_(_with_lets(source, release, under, target, stage, carried))
-    if under.uses_parameters:
-        parameters = table_of(under.storage.parameter_table(), _PARAMETERS)
-        select = select.join(parameters, join_type="cross")
+    if _use_parameters((*select.expressions, *under.joins)):
+        select = _join_parameters(select, under)
     for join in under.joins:
         check_tree(join, target)
         select.append("joins", join)
@@ -278,23 +275,48 @@ def _with_lets(
     stage: int,
     carried: Mapping[str, exp.Expr],
 ) -> exp.Expr:
-    """Return a source with what the treatments want computed once beside its own columns."""
-    if not under.lets:
-        return source
-    columns: dict[str, exp.Expr] = {
-        str(column.this.name): column
-        for rule in release.released_rules
-        for column in _inputs(rule, stage)
-    }
-    for name in _handed_on(release, stage, carried):
-        columns[name] = _column(name, _INPUT)
-    for name, value in under.lets.items():
-        check_tree(value, target)
-        if Name(name) in {Name(other) for other in columns}:
-            raise Refused(f"a column of the source may not be called '{name}'")
-        columns[name] = value.copy()
-    inner = exp.select(*(_named(tree, name) for name, tree in columns.items())).from_(source)
-    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+    """Return a source with what the treatments want computed once beside its own columns.
+
+    What refers to something computed before stands in a SELECT over it.
+    """
+    known = [column.name for rule in release.released_rules for column in _inputs(rule, stage)]
+    known += _handed_on(release, stage, carried)
+    for layer in _layers(under.lets):
+        shown = [_named(_column(name, _INPUT), name) for name in dict.fromkeys(known)]
+        for name, value in layer.items():
+            check_tree(value, target)
+            if Name(name) in {Name(other) for other in known}:
+                raise Refused(f"a column of the source may not be called '{name}'")
+            shown.append(_named(value.copy(), name))
+        inner = exp.select(*shown).from_(source)
+        if _use_parameters(layer.values()):
+            inner = _join_parameters(inner, under)
+        source = inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+        known += layer
+    return source
+
+
+def _layers(lets: Mapping[str, exp.Expr]) -> list[dict[str, exp.Expr]]:
+    """Put what refers to an earlier value one layer above it."""
+    layers: list[dict[str, exp.Expr]] = []
+    layer_of: dict[str, int] = {}
+    for name, value in lets.items():
+        below = (layer_of.get(column.name, -1) for column in value.find_all(exp.Column))
+        layer_of[name] = max(below, default=-1) + 1
+        if layer_of[name] == len(layers):
+            layers.append({})
+        layers[layer_of[name]][name] = value
+    return layers
+
+
+def _use_parameters(trees: Iterable[exp.Expr]) -> bool:
+    return any(
+        column.table == _PARAMETERS for tree in trees for column in tree.find_all(exp.Column)
+    )
+
+
+def _join_parameters(select: exp.Select, under: _Stage) -> exp.Select:
+    return select.join(table_of(under.storage.parameter_table(), _PARAMETERS), join_type="cross")
 
 
 def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) -> list[str]:

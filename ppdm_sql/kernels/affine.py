@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from ppdm_sql.kernels.calling import is_constant
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
@@ -20,19 +21,25 @@ LARGEST = 1e300
 
 def translation(x: pa.Array, by: pa.Array) -> pa.Array:
     """`ppdm_translation(x, by)`: x + by."""
-    return _finite(pc.add(_bounded(x), by))
+    values = _floats(x)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _finite(values + _floats(by), _is_computable(values))
 
 
 def scaling(x: pa.Array, by: pa.Array) -> pa.Array:
     """`ppdm_scaling(x, by)`: x · by."""
-    return _finite(pc.multiply(_bounded(x), by))
+    values = _floats(x)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return _finite(values * _floats(by), _is_computable(values))
 
 
 def rotation(x: pa.Array, y: pa.Array, degrees: pa.Array) -> pa.Array:
     """`ppdm_rotation(x, y, degrees)`: the point (x, y) turned clockwise, as a struct."""
-    cosine, sine = _directions(degrees)
-    turned_x = _finite(pc.add(pc.multiply(x, cosine), pc.multiply(y, sine)))
-    turned_y = _finite(pc.subtract(pc.multiply(y, cosine), pc.multiply(x, sine)))
+    across, up = _floats(x), _floats(y)
+    with np.errstate(invalid="ignore", over="ignore"):
+        cosine, sine = _directions(degrees)
+        turned_x = _finite(across * cosine + up * sine)
+        turned_y = _finite(up * cosine - across * sine)
     return pa.StructArray.from_arrays([turned_x, turned_y], names=["x", "y"])
 
 
@@ -41,20 +48,28 @@ def direction(degrees: float) -> tuple[float, float]:
     return math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
 
 
-def _directions(degrees: pa.Array) -> tuple[pa.Array | pa.Scalar, pa.Array | pa.Scalar]:
-    different = pc.unique(degrees)
-    if len(different) == 1 and different[0].is_valid and math.isfinite(different[0].as_py()):
-        cosine, sine = direction(different[0].as_py())
-        return pa.scalar(cosine), pa.scalar(sine)
-    radians = pc.multiply(pc.divide(degrees, 180.0), math.pi)
-    return pc.cos(radians), pc.sin(radians)
+def _directions(degrees: pa.Array) -> tuple[Floats | float, Floats | float]:
+    if len(degrees) and is_constant(degrees) and not degrees.null_count:
+        angle = degrees[0].as_py()
+        if math.isfinite(angle):
+            return direction(angle)
+    radians = _floats(degrees) / 180.0 * math.pi
+    return np.cos(radians), np.sin(radians)
 
 
-def _bounded(x: pa.Array) -> pa.Array:
-    """NULL for NaN, infinity and what is too large to compute with."""
-    return pc.if_else(pc.less(pc.abs(x), LARGEST), x, pa.scalar(None, pa.float64()))
+def _floats(column: pa.Array) -> Floats:
+    """Return a column with NaN for NULL."""
+    values: Floats = column.to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64)
 
 
-def _finite(y: pa.Array) -> pa.Array:
-    """NULL for what is no number any more."""
-    return pc.if_else(pc.is_finite(y), y, pa.scalar(None, pa.float64()))
+def _is_computable(x: Floats) -> npt.NDArray[np.bool_]:
+    """Whether values are numbers, and not too large to compute with."""
+    computable: npt.NDArray[np.bool_] = np.abs(x) < LARGEST
+    return computable
+
+
+def _finite(y: Floats, where: npt.NDArray[np.bool_] | None = None) -> pa.Array:
+    """NULL for what is no number, or no number any more."""
+    kept = np.isfinite(y) if where is None else np.isfinite(y) & where
+    return pa.array(y) if kept.all() else pa.array(y, mask=~kept)

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ppdm_sql.kernels.calling import KernelError
+from ppdm_sql.kernels.calling import KernelError, is_constant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -40,21 +39,22 @@ class Bands:
 
     def grade(self, x: Floats, clamp: bool = False) -> Floats:
         """Return the graded values; NaN for what lies in no band."""
-        y: Floats = np.full(x.shape, np.nan)
-        band = np.searchsorted(self.lows, x, side="right") - 1
-        inside = (band >= 0) & ~np.isnan(x)
-        at = band[inside]
-        low, high, name, value = self.lows[at], self.highs[at], self.names[at], x[inside]
+        at = np.searchsorted(self.lows, x, side="right") - 1
+        below = (at < 0).nonzero()[0]
+        at[below] = 0
+        low, high, name = self.lows.take(at), self.highs.take(at), self.names.take(at)
         with np.errstate(invalid="ignore", over="ignore"):
-            line = name + (value - low) / (high - low)
-        line = np.where(self._has_end()[at], np.minimum(line, below_next(name)), line)
-        end = name + END_OF_BAND
-        graded = np.where(value < high, line, np.where(value == high, end, np.nan))
-        if clamp:
-            graded = np.where(value > high, self._clamped(value, at), graded)
-        y[inside] = graded
-        if clamp:
-            y[x < self.lows[0]] = self.names[0]
+            y: Floats = name + (x - low) / (high - low)
+        # A place just below 1 may round up to it.
+        np.minimum(y, np.where(self._has_end(), below_next(self.names), np.inf).take(at), out=y)
+        beyond = (~(x < high)).nonzero()[0]  # NaN too, which belongs to the last band
+        if len(beyond):
+            value, end = x[beyond], name[beyond] + END_OF_BAND
+            y[beyond] = np.where(value == high[beyond], end, np.nan)
+            if clamp:
+                clamped = self._clamped(value, at[beyond])
+                y[beyond] = np.where(value > high[beyond], clamped, y[beyond])
+        y[below] = self.names[0] if clamp else np.nan
         return y
 
     def _clamped(self, value: Floats, at: npt.NDArray[np.intp]) -> Floats:
@@ -128,10 +128,9 @@ def graded_bands(
     low, high, name = (_constant(column) for column in (lows, highs, names))
     if low is None or high is None or name is None:
         return pa.nulls(len(x), pa.float64())
-    chosen = pc.unique(clamp)
-    if len(chosen) != 1:
+    if not is_constant(clamp):
         raise KernelError(EDGES_TEXT)
-    return _grade(x, _checked(low, high, name), clamp=bool(chosen[0].as_py()))
+    return _grade(x, _checked(low, high, name), clamp=bool(clamp[0].as_py()))
 
 
 def _checked(lows: Floats, highs: Floats, names: Floats) -> Bands:
@@ -154,20 +153,15 @@ def _checked(lows: Floats, highs: Floats, names: Floats) -> Bands:
 def _grade(x: pa.Array, bands: Bands, clamp: bool) -> pa.Array:
     values = np.asarray(x.to_numpy(zero_copy_only=False), dtype=np.float64)
     y = bands.grade(values, clamp)
-    return pa.array(y, mask=np.isnan(y))
+    lost = np.isnan(y)
+    return pa.array(y, mask=lost) if lost.any() else pa.array(y)
 
 
 def _constant(column: pa.Array) -> Floats | None:
     """Return the one list that stands in every row; None when it is NULL or there is no row."""
     if len(column) == 0 or column.null_count == len(column):
         return None
-    if column.null_count:
+    if not is_constant(column):
         raise KernelError(EDGES_TEXT)
-    values = np.asarray(column.flatten().to_numpy(zero_copy_only=False), dtype=np.float64)
-    if len(pc.unique(pc.list_value_length(column))) != 1:
-        raise KernelError(EDGES_TEXT)
-    rows = values.reshape(len(column), -1)
-    if not np.array_equal(rows, np.broadcast_to(rows[0], rows.shape)):
-        raise KernelError(EDGES_TEXT)
-    first: Floats = rows[0]
+    first: Floats = np.asarray(column[0].values.to_numpy(zero_copy_only=False), dtype=np.float64)
     return first

@@ -21,10 +21,23 @@ def guarded(name: str, function: Callable[..., pa.Array]) -> Callable[..., pa.Ar
     @wraps(function)
     def call(*columns: pa.ChunkedArray) -> pa.Array:
         try:
-            return function(*(column.combine_chunks() for column in columns))
+            return function(*map(_whole, columns))
         except KernelError:
             raise
         except Exception:  # noqa: BLE001 - whatever it says, it may say a value
             raise KernelError(f"{name}: these arguments cannot be computed") from None
 
     return call
+
+
+def is_constant(column: pa.Array) -> bool:
+    """Whether a column holds one value: DuckDB hands a parameter over once for every row.
+
+    Neighbours are compared, in one pass and without a copy; NaN is never constant.
+    """
+    return bool(column.slice(1).equals(column.slice(0, max(len(column) - 1, 0))))
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; DuckDB sends one chunk at a time, nothing is copied then."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

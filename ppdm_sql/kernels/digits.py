@@ -16,8 +16,20 @@ if TYPE_CHECKING:
 
     Unsigned = npt.NDArray[np.uint64]
 
-MOST_DIGITS = 19
-"""Digits of the largest BIGINT."""
+_GROUP = 10_000
+"""Four digits are moved at once, by a table."""
+
+
+def _table(by: int) -> Unsigned:
+    """Return what becomes of groups of four digits: leading ones first, then inner ones."""
+    group = np.arange(_GROUP)
+    moved = sum((group // unit + by) % 10 * unit for unit in (1, 10, 100, 1000))
+    leading = np.where(group < 100, np.where(group < 10, 1, 10), np.where(group < 1000, 100, 1000))
+    first = group - group % leading + moved % leading
+    return np.concatenate((first, moved)).astype(np.uint64)
+
+
+_TABLES = {by: _table(by) for by in (1, -1)}
 
 
 def shift_digits(values: Unsigned, by: int) -> Unsigned:
@@ -25,15 +37,15 @@ def shift_digits(values: Unsigned, by: int) -> Unsigned:
 
     The result of 19 digits may pass a BIGINT but never an unsigned one.
     """
-    shifted = values.copy()
-    for place in range(MOST_DIGITS - 1):
-        unit = 10**place
-        later = values >= np.uint64(10 * unit)
-        rest = values % np.uint64(10 * unit)
-        wraps = rest >= np.uint64(9 * unit) if by > 0 else rest < np.uint64(unit)
-        # Modulo 2**64: a negative step wraps around and the sum comes back.
-        step = np.where(wraps, np.uint64(-9 * by * unit % 2**64), np.uint64(by * unit % 2**64))
-        shifted += np.where(later, step, np.uint64(0))
+    group, table = np.uint64(_GROUP), _TABLES[by]
+    shifted = np.zeros_like(values)
+    rest, unit = values, 1
+    while rest.any():
+        higher = rest // group
+        place = rest - higher * group
+        place += (higher > 0) * group
+        shifted += table.take(place.view(np.int64)) * np.uint64(unit)
+        rest, unit = higher, unit * _GROUP
     return shifted
 
 
@@ -48,7 +60,7 @@ def bit_minus(x: pa.Array) -> pa.Array:
 
 
 def _shift_signed(x: pa.Array, by: int) -> pa.Array:
-    values = x.fill_null(0).to_numpy(zero_copy_only=False)
+    values = (x.fill_null(0) if x.null_count else x).to_numpy(zero_copy_only=False)
     # abs() of the smallest BIGINT is itself; as unsigned it is right again.
     magnitudes = np.abs(values).astype(np.uint64)
     return decimals(shift_digits(magnitudes, by), values < 0, x.is_null(), 38, 0)
@@ -75,9 +87,13 @@ def decimals(
     scale: int,
 ) -> pa.Array:
     """Return magnitudes with their signs as DECIMAL."""
-    words = np.empty((len(magnitudes), 2), dtype=np.int64)
-    words[:, 0] = np.where(is_negative, np.uint64(0) - magnitudes, magnitudes).view(np.int64)
-    words[:, 1] = np.where(is_negative & (magnitudes > 0), -1, 0)
+    words = np.zeros((len(magnitudes), 2), dtype=np.int64)
+    words[:, 0] = magnitudes.view(np.int64)
+    if is_negative.any():
+        np.negative(words[:, 0], where=is_negative, out=words[:, 0])
+        words[:, 1] = np.where(is_negative & (magnitudes > 0), -1, 0)
     type_ = pa.decimal128(precision, scale)
-    numbers = pa.Array.from_buffers(type_, len(words), [None, pa.py_buffer(words.tobytes())])
+    numbers = pa.Array.from_buffers(type_, len(words), [None, pa.py_buffer(words)])
+    if not is_null.true_count:
+        return numbers
     return pc.if_else(is_null, pa.scalar(None, type_), numbers)

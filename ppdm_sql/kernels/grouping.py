@@ -123,15 +123,41 @@ def _exact(values: Floats, counts: npt.NDArray[np.int64], clusters: int) -> Indi
     best = costs[0].copy()
     choices = []
     for _ in range(1, clusters):
-        totals = best[:, None] + costs
-        choices.append(totals.argmin(axis=0))
-        best = totals.min(axis=0)
+        choice, best = _last_starts(best, costs)
+        choices.append(choice)
     at = len(values)
     starts = [0]
     for choice in reversed(choices):
         at = int(choice[at])
         starts.append(at)
     return np.unique(np.array(starts, dtype=np.intp))
+
+
+def _last_starts(best: Floats, costs: Floats) -> tuple[Indices, Floats]:
+    """Return where the last cluster of each range [0, end) begins, and what the range costs.
+
+    The further the end, the further that start (Wang and Song, The R Journal 3, 2011): the end in
+    the middle bounds those on both sides of it. All middles of one depth are searched at once.
+    """
+    size = len(best)
+    choice, least = np.zeros(size, dtype=np.intp), np.full(size, np.inf)
+    # The ends first…last are open; their clusters begin between low and high.
+    first, last, low, high = (np.array([bound]) for bound in (0, size - 1, 0, size - 1))
+    while len(first):
+        middle = (first + last) // 2
+        lengths = np.minimum(high, middle) - low + 1
+        begins = np.cumsum(lengths) - lengths
+        starts = np.arange(lengths.sum()) - np.repeat(begins - low, lengths)
+        totals = best[starts] + costs[starts, np.repeat(middle, lengths)]
+        least[middle] = np.minimum.reduceat(totals, begins)
+        is_least = (totals == np.repeat(least[middle], lengths)).nonzero()[0]
+        chosen = starts[is_least[np.searchsorted(is_least, begins)]]
+        choice[middle] = chosen
+        first, last = np.append(first, middle + 1), np.append(middle - 1, last)
+        low, high = np.append(low, chosen), np.append(chosen, high)
+        is_open = first <= last
+        first, last, low, high = (bound[is_open] for bound in (first, last, low, high))
+    return choice, least
 
 
 def _lloyd(values: Floats, counts: npt.NDArray[np.int64], clusters: int) -> Indices:

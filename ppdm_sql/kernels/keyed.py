@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ppdm_sql.kernels.calling import KernelError
+from ppdm_sql.kernels.calling import KernelError, is_constant
 from ppdm_sql.kernels.normal import normal_inverse
 
 if TYPE_CHECKING:
@@ -26,18 +26,46 @@ if TYPE_CHECKING:
 
 NOISE, SELECTION = b"noise\0\0\0", b"rho\0\0\0\0\0"
 _KEY_BYTES = 16
+_BELOW_ONE = 1.0 - 2.0**-53
+_WORDS_TEXT = "the key must be two whole numbers, the same in every row"
 _KEY_TEXT = "the key must be 32 hexadecimal digits, the same in every row"
 
 
 def uniforms(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> Floats:
     """Return one number a row, uniform in (0, 1), fixed by key, purpose and row key."""
+    bits = encrypted(key, purpose, rows)[:, 0].astype(np.uint64)
+    bits >>= np.uint64(12)
+    # As the fraction of a DOUBLE they are a number from 1 on; every step from there is exact.
+    bits |= np.uint64(0x3FF0_0000_0000_0000)
+    numbers: Floats = bits.view(np.float64)
+    numbers -= _BELOW_ONE
+    return numbers
+
+
+def encrypted(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """Return the block of each row under the key: two big-endian words, 128 secret bits."""
     blocks = np.empty((len(rows), 2), dtype=">u8")
     blocks[:, 0] = int.from_bytes(purpose)
     blocks[:, 1] = rows.view(np.uint64)
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - see above
-    drawn = np.frombuffer(encryptor.update(blocks.tobytes()), dtype=">u8")[::2]
-    top = (drawn.astype(np.uint64) >> np.uint64(12)).astype(np.float64)
-    return (top + 0.5) * 2.0**-52
+    secret = encryptor.update(blocks.reshape(-1).view(np.uint8).data)
+    return np.frombuffer(secret, dtype=">u8").reshape(-1, 2)
+
+
+def drawn(key_high: pa.Array, key_low: pa.Array, row: pa.Array) -> pa.Array:
+    """`ppdm_drawn(key_high, key_low, row)`: what noise is made of, the key in two halves.
+
+    A text of the key for every row would cost more than the encryption.
+    """
+    if len(row) == 0:
+        return pa.array([], pa.float64())
+    key = one_number_key(key_high, key_low)
+    return _null_with(row, pa.array(uniforms(key, NOISE, numbers_of(row))))
+
+
+def key_words(key: bytes) -> tuple[int, int]:
+    """Return the two halves of a key as `ppdm_drawn` takes them."""
+    return int.from_bytes(key[:8], signed=True), int.from_bytes(key[8:16], signed=True)
 
 
 def noise_normal(key: pa.Array, row: pa.Array, mean: pa.Array, stddev: pa.Array) -> pa.Array:
@@ -67,13 +95,26 @@ def _drawn(key: pa.Array, row: pa.Array, purpose: bytes) -> Floats:
     """Return a uniform number a row; any number where the row key is NULL."""
     if len(row) == 0:
         return np.empty(0)
-    rows = (row.fill_null(0) if row.null_count else row).to_numpy()
-    return uniforms(_one_key(key), purpose, rows)
+    return uniforms(one_key(key), purpose, numbers_of(row))
 
 
-def _one_key(key: pa.Array) -> bytes:
+def numbers_of(row: pa.Array) -> npt.NDArray[np.int64]:
+    """Return row keys, 0 where they are NULL."""
+    rows: npt.NDArray[np.int64] = (row.fill_null(0) if row.null_count else row).to_numpy()
+    return rows
+
+
+def one_number_key(high: pa.Array, low: pa.Array) -> bytes:
+    """Return the key whose halves stand in every row."""
+    if high.null_count or low.null_count or not (is_constant(high) and is_constant(low)):
+        raise KernelError(_WORDS_TEXT)
+    return b"".join(int(half[0].as_py()).to_bytes(8, signed=True) for half in (high, low))
+
+
+def one_key(key: pa.Array) -> bytes:
+    """Return the key that stands in every row."""
     text = key[0].as_py()
-    if text is None or key.null_count or not pc.all(pc.equal(key, key[0])).as_py():
+    if text is None or not is_constant(key):
         raise KernelError(_KEY_TEXT)
     try:
         secret = bytes.fromhex(text)
@@ -85,7 +126,11 @@ def _one_key(key: pa.Array) -> bytes:
 
 
 def _scaled(values: Floats, row: pa.Array, shift: pa.Array, scale: pa.Array) -> pa.Array:
-    return _null_with(row, pc.add(shift, pc.multiply(pa.array(values), scale)))
+    if shift.null_count or scale.null_count:
+        return _null_with(row, pc.add(shift, pc.multiply(pa.array(values), scale)))
+    values *= scale.to_numpy()
+    values += shift.to_numpy()
+    return _null_with(row, pa.array(values))
 
 
 def _null_with(row: pa.Array, values: pa.Array) -> pa.Array:

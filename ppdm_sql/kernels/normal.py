@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Numerators and denominators, highest power first, of the three regions: the middle, the tails,
 # the far tails.
-_MIDDLE = (
+MIDDLE = (
     (2.5090809287301226727e3, 3.3430575583588128105e4, 6.7265770927008700853e4,
      4.5921953931549871457e4, 1.3731693765509461125e4, 1.9715909503065514427e3,
      1.3314166789178437745e2, 3.3871328727963666080e0),
@@ -24,7 +24,7 @@ _MIDDLE = (
      2.1213794301586595867e4, 5.3941960214247511077e3, 6.8718700749205790830e2,
      4.2313330701600911252e1, 1.0),
 )  # fmt: skip
-_TAILS = (
+TAILS = (
     (7.74545014278341407640e-4, 2.27238449892691845833e-2, 2.41780725177450611770e-1,
      1.27045825245236838258e0, 3.64784832476320460504e0, 5.76949722146069140550e0,
      4.63033784615654529590e0, 1.42343711074968357734e0),
@@ -32,7 +32,7 @@ _TAILS = (
      1.48103976427480074590e-1, 6.89767334985100004550e-1, 1.67638483018380384940e0,
      2.05319162663775882187e0, 1.0),
 )  # fmt: skip
-_FAR = (
+FAR = (
     (2.01033439929228813265e-7, 2.71155556874348757815e-5, 1.24266094738807843860e-3,
      2.65321895265761230930e-2, 2.96560571828504891230e-1, 1.78482653991729133580e0,
      5.46378491116411436990e0, 6.65790464350110377720e0),
@@ -42,23 +42,37 @@ _FAR = (
 )  # fmt: skip
 
 
-_FAR_FROM = 5.0
+MIDDLE_TO, MIDDLE_SQUARED = 0.425, 0.180625
+"""How far from ½ the middle reaches, and its square."""
+TAILS_FROM, FAR_FROM = 1.6, 5.0
+"""Where the tails and the far tails begin, in √(-ln u)."""
 
 
 def normal_inverse(u: Floats) -> Floats:
     """Return the standard normal quantile of numbers in (0, 1)."""
     q = u - 0.5
-    z = _ratio(_MIDDLE, 0.180625 - q * q)
+    r = q * q
+    np.subtract(MIDDLE_SQUARED, r, out=r)
+    z = _ratio(MIDDLE, r)
     z *= q
-    outside = np.flatnonzero(np.abs(q) > 0.425)
+    outside = (np.abs(q, out=r) > MIDDLE_TO).nonzero()[0]
     if len(outside):
-        side = q[outside]
-        r = np.sqrt(-np.log(np.where(side < 0, u[outside], 1.0 - u[outside])))
-        tail = _ratio(_TAILS, r - 1.6)
-        far = np.flatnonzero(r > _FAR_FROM)
-        if len(far):
-            tail[far] = _ratio(_FAR, r[far] - _FAR_FROM)
-        z[outside] = np.copysign(tail, side)
+        below = u[outside]
+        z[outside] = np.copysign(_tails(np.minimum(below, 1.0 - below)), q[outside])
+    return z
+
+
+def _tails(p: Floats) -> Floats:
+    """Return how far from 0 the quantiles of small probabilities lie."""
+    np.log(p, out=p)
+    np.negative(p, out=p)
+    r = np.sqrt(p, out=p)
+    far = (r > FAR_FROM).nonzero()[0]
+    far_out = _ratio(FAR, r[far] - FAR_FROM) if len(far) else None
+    r -= TAILS_FROM
+    z = _ratio(TAILS, r)
+    if far_out is not None:
+        z[far] = far_out
     return z
 
 
@@ -70,8 +84,9 @@ def _ratio(pair: tuple[tuple[float, ...], tuple[float, ...]], r: Floats) -> Floa
 
 def _polynomial(coefficients: tuple[float, ...], r: Floats) -> Floats:
     """Horner's rule in place: called once for every 2,048 rows, temporaries would dominate."""
-    value = np.full(r.shape, coefficients[0])
-    for coefficient in coefficients[1:]:
+    value = r * coefficients[0]
+    value += coefficients[1]
+    for coefficient in coefficients[2:]:
         value *= r
         value += coefficient
     return value

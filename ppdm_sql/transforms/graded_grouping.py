@@ -139,13 +139,22 @@ class GradedGrouping:
         return (graded,)
 
     def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        """Return a call of `ppdm_graded_bands`."""
+        """Return a call of `ppdm_graded_grouping`, or of `ppdm_graded_bands` where it must be."""
 
         def listed(stem: str) -> exp.Expr:
             return exp.Array(
                 expressions=[scope.parameter(f"{stem}_{i}") for i in range(1, self.count + 1)]
             )
 
+        if self.outside != "clamp" and self._is_plain():
+            # One list a row instead of three: handing lists over is what costs.
+            edges = listed("low")
+            edges.append("expressions", scope.parameter(f"high_{self.count}"))
+            return (
+                exp.Anonymous(
+                    this="ppdm_graded_grouping", expressions=[as_double(inputs[0]), edges]
+                ),
+            )
         return (
             exp.Anonymous(
                 this="ppdm_graded_bands",
@@ -307,11 +316,13 @@ class GradedGrouping:
         )
         if self._is_shared(i):
             return line
-        line = exp.Least(this=line, expressions=[refer("last")])
+        inside = exp.LT(this=x.copy(), expression=refer("high"))
         end = refer("name") + double(str(END_OF_BAND))
         graded = (
             exp.case()
-            .when(exp.LT(this=x.copy(), expression=refer("high")), line)
+            # A place just below 1 may round up to it. Not LEAST, which is slow in DuckDB.
+            .when(exp.and_(inside, exp.LTE(this=line, expression=refer("last"))), line.copy())
+            .when(inside.copy(), refer("last"))
             .when(exp.EQ(this=x.copy(), expression=refer("high")), end)
         )
         if self.outside != "clamp":
@@ -330,6 +341,11 @@ class GradedGrouping:
         if i == self.count:
             return False
         return self.limits is None or self.limits[i - 1][1] == self.limits[i][0]
+
+    def _is_plain(self) -> bool:
+        """Whether bands share all their edges and are named 1, 2, …."""
+        is_gapless = all(self._is_shared(i) for i in range(1, self.count))
+        return is_gapless and self.names == tuple(range(1, self.count + 1))
 
     def _bands(self, drawn: Drawn) -> Bands:
         def column(stem: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -206,7 +206,8 @@ class Microaggregation:
         parameters |= {f"spread_{i}": float(part) for i, part in enumerate(spread)}
         known = {f"original_{i}": column for i, column in enumerate(distinct.T)}
         known |= {f"released_{i}": column for i, column in enumerate(averages[groups].T)}
-        all_groups = {f"released_{i}": column for i, column in enumerate(averages.T)}
+        all_groups = {"number": np.arange(made)}
+        all_groups |= {f"released_{i}": column for i, column in enumerate(averages.T)}
         return Drawn(parameters, {_ROWS: pa.table(known), _GROUPS: pa.table(all_groups)})
 
     def _check_count(self, rows: int, distinct: int) -> None:

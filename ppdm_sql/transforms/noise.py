@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, suggest
-from ppdm_sql.kernels.keyed import noise_laplace, noise_normal, noise_uniform, selected
+from ppdm_sql.kernels.keyed import (
+    drawn,
+    key_words,
+    noise_laplace,
+    noise_normal,
+    noise_uniform,
+    selected,
+)
 from ppdm_sql.model.syntax import TransformCall
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType
@@ -23,6 +30,7 @@ from ppdm_sql.transforms.numbers import (
     refuse_lost,
     shifted_time,
 )
+from ppdm_sql.transforms.quantiles import laplace_quantile, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,6 +72,7 @@ class Noise:
                 ("laplace", noise_laplace),
             )
         ),
+        Kernel("ppdm_drawn", ("BIGINT", "BIGINT", "BIGINT"), "DOUBLE", drawn),
         Kernel("ppdm_selected", ("VARCHAR", "BIGINT", "DOUBLE"), "BOOLEAN", selected),
     )
 
@@ -117,8 +126,11 @@ class Noise:
         for index in range(len(self.columns)):
             distribution = self.distributions[index]
             key = keys.derive("noise", self.key_name(index))[:_KEY_BYTES]
+            high, low = key_words(key)
             parameters |= {
                 f"key_{index}": key.hex(),
+                f"key_high_{index}": high,
+                f"key_low_{index}": low,
                 f"first_{index}": distribution.first,
                 f"second_{index}": distribution.second,
             }
@@ -141,20 +153,25 @@ class Noise:
         """A key is derived without looking at the column."""
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        """Return the values with their noise; the kernels draw it."""
-        outputs = tuple(self._noised(index, value, scope) for index, value in enumerate(inputs))
-        if self.rho is None:
-            return outputs
-        chosen = exp.Anonymous(
-            this="ppdm_selected",
-            expressions=[scope.parameter("selection"), scope.row_key(), scope.parameter("rho")],
-        )
-        return tuple(
-            exp.case()
-            .when(chosen.copy(), noised)
-            .when(exp.not_(chosen.copy()), self._untouched(index, value))
-            for index, (noised, value) in enumerate(zip(outputs, inputs, strict=True))
-        )
+        """Return the values with their noise: a kernel draws, SQL makes the distribution of it."""
+        noise = [self._drawn(index, scope) for index in range(len(inputs))]
+        return self._applied(inputs, noise, scope)
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return the values with noise that `ppdm_noise_normal` and its siblings compute."""
+        noise: list[exp.Expr] = [
+            exp.Anonymous(
+                this=f"ppdm_noise_{self.distributions[index].word}",
+                expressions=[
+                    scope.parameter(f"key_{index}"),
+                    scope.row_key(),
+                    scope.parameter(f"first_{index}"),
+                    scope.parameter(f"second_{index}"),
+                ],
+            )
+            for index in range(len(inputs))
+        ]
+        return self._applied(inputs, noise, scope)
 
     def checks(
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
@@ -167,22 +184,59 @@ class Noise:
         hint = "a row without a KEY gets no noise; leave such rows out in a (SELECT …) source"
         return refuse_lost(self.keyword, self.columns, results, hint)
 
-    def _noised(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr:
-        column = self.columns[index]
-        drawn: exp.Expr = exp.Anonymous(
-            this=f"ppdm_noise_{self.distributions[index].word}",
-            expressions=[
-                scope.parameter(f"key_{index}"),
-                scope.row_key(),
-                scope.parameter(f"first_{index}"),
-                scope.parameter(f"second_{index}"),
-            ],
+    def _drawn(self, index: int, scope: Scope) -> exp.Expr:
+        """Return first + quantile · second; for a uniform distribution, first + u · width."""
+        u = scope.let(
+            exp.Anonymous(
+                this="ppdm_drawn",
+                expressions=[
+                    scope.parameter(f"key_high_{index}"),
+                    scope.parameter(f"key_low_{index}"),
+                    scope.row_key(),
+                ],
+            )
         )
+        first, second = scope.parameter(f"first_{index}"), scope.parameter(f"second_{index}")
+        match self.distributions[index].word:
+            case "normal":
+                standard, scale = normal_quantile(u, scope), second
+            case "laplace":
+                standard, scale = laplace_quantile(u), second
+            case _:
+                standard, scale = u, exp.paren(exp.Sub(this=second, expression=first.copy()))
+        product = exp.Mul(this=exp.paren(standard), expression=scale)
+        return exp.paren(exp.Add(this=first, expression=product))
+
+    def _applied(
+        self, inputs: Sequence[exp.Expr], noise: Sequence[exp.Expr], scope: Scope
+    ) -> tuple[exp.Expr, ...]:
+        """Add or multiply the noise, in the rows that get any."""
+        outputs = tuple(
+            self._noised(index, value, drawn_noise, scope)
+            for index, (value, drawn_noise) in enumerate(zip(inputs, noise, strict=True))
+        )
+        if self.rho is None:
+            return outputs
+        chosen = scope.let(
+            exp.Anonymous(
+                this="ppdm_selected",
+                expressions=[scope.parameter("selection"), scope.row_key(), scope.parameter("rho")],
+            )
+        )
+        return tuple(
+            exp.case()
+            .when(chosen.copy(), noised)
+            .when(exp.not_(chosen.copy()), self._untouched(index, value))
+            for index, (noised, value) in enumerate(zip(outputs, inputs, strict=True))
+        )
+
+    def _noised(self, index: int, value: exp.Expr, noise: exp.Expr, scope: Scope) -> exp.Expr:
+        column = self.columns[index]
         if column.type.kind in TIMES:
-            days = exp.Floor(this=exp.Add(this=drawn, expression=double("0.5")))
-            return shifted_time(column, value, days)
+            days = exp.Floor(this=exp.Add(this=noise, expression=double("0.5")))
+            return shifted_time(column, value, scope.let(days))
         node = exp.Mul if self.is_multiplicative else exp.Add
-        return node(this=computable(column, value), expression=drawn)
+        return node(this=computable(column, value), expression=noise)
 
     def _untouched(self, index: int, value: exp.Expr) -> exp.Expr:
         column = self.columns[index]

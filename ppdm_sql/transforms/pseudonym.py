@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
-from ppdm_sql.kernels.keyed_name import LONGEST, TAG, pseudonym
+from ppdm_sql.kernels.keyed_name import KEY_BYTES, LONGEST, TAG, pseudonym
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import VARCHAR, ColumnType, Kind
 from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
@@ -64,7 +64,7 @@ class Pseudonym:
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Derive the key: the same in every release and version of the column."""
-        key = keys.derive("pseudonym", self.key_of)
+        key = keys.derive("pseudonym", self.key_of)[:KEY_BYTES]
         return Drawn({"key": key.hex(), "prefix": self.prefix})
 
     def link(self) -> str:
@@ -114,4 +114,6 @@ class Pseudonym:
         digits = exp.Substring(
             this=digest, start=exp.Literal.number(1), length=exp.Literal.number(self.length)
         )
+        if not self.prefix:
+            return digits
         return exp.DPipe(this=scope.parameter("prefix"), expression=digits)

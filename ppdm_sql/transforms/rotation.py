@@ -120,13 +120,15 @@ class Rotation:
             computable(column, value) for column, value in zip(self.columns, inputs, strict=True)
         ]
         for index, (i, j) in enumerate(self.pairs):
-            turned = exp.Anonymous(
-                this="ppdm_rotation",
-                expressions=[
-                    values[i].copy(),
-                    values[j].copy(),
-                    scope.parameter(f"degrees_{index}"),
-                ],
+            turned = scope.let(
+                exp.Anonymous(
+                    this="ppdm_rotation",
+                    expressions=[
+                        values[i].copy(),
+                        values[j].copy(),
+                        scope.parameter(f"degrees_{index}"),
+                    ],
+                )
             )
             values[i], values[j] = (
                 exp.StructExtract(this=turned.copy(), expression=exp.Literal.string(field_))

@@ -124,7 +124,7 @@ UNLISTED = {
     "my_ppdm_kernel(a)": "an unlisted function",
     "PPDM_GRADED_BANDS(a)": "an unlisted function",
     "random()": "Rand",
-    "ln(a)": "Ln",
+    "log(a)": "Log",
     "reverse(a)": "Reverse",
     "round(a, 2)": "Round",
     "regexp_matches(a, 'b')": "RegexpLike",

@@ -106,7 +106,7 @@ def test_a_turned_point_is_read_by_its_fields(app: duckdb.DuckDBPyConnection) ->
 
 
 def test_a_pseudonym_is_forty_digits_of_sha_256(app: duckdb.DuckDBPyConnection) -> None:
-    digest = hashlib.sha256(f"{KEY}:pseudonym:Ada".encode()).hexdigest()
+    digest = hashlib.sha256(f"{KEY}:p:Ada".encode()).hexdigest()
     assert rows(app, f"SELECT ppdm_pseudonym('{KEY}', 'Ada')") == [(digest[:40],)]
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from ppdm_sql.kernels.calling import KernelError, guarded
+from ppdm_sql.kernels.calling import KernelError, guarded, is_constant
 
 SECRET = "Ada Lovelace"
 
@@ -60,3 +60,24 @@ def test_an_interrupt_is_not_swallowed() -> None:
 
 def test_a_refusal_is_a_value_error_for_those_who_call_kernels_from_python() -> None:
     assert issubclass(KernelError, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("values", "same"),
+    [
+        ([], True),
+        ([None], True),
+        (["a"], True),
+        (["a", "a", "a"], True),
+        (["a", "a", "b"], False),
+        (["a", None, "a"], False),
+        (["aa", "a", "aaa"], False),
+        ([[1.0, 2.0], [1.0, 2.0]], True),
+        ([[1.0, 2.0], [1.0, 3.0]], False),
+        ([[1.0], [1.0, 1.0]], False),
+        ([1.5, float("nan"), float("nan")], False),
+    ],
+)
+def test_a_constant_is_the_same_in_every_row(values: list[object], same: bool) -> None:
+    assert is_constant(pa.array(values)) is same
+    assert is_constant(pa.array([*values, *values[:1]]).slice(0, len(values))) is same

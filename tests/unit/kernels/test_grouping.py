@@ -244,3 +244,33 @@ def test_means_keep_the_sum(values: list[float], size: int) -> None:
     total = math.fsum(a * len(g) for a, g in zip(averages.tolist(), groups, strict=True))
     near = 1e-12 * sum(map(abs, values))
     assert total == pytest.approx(math.fsum(values), rel=0, abs=near)
+
+
+def squared_distances(values: Floats) -> Floats:
+    """Return the cost of every range [start, end), from the definition."""
+    count = len(values)
+    costs = np.full((count + 1, count + 1), np.inf)
+    for start, end in itertools.combinations(range(count + 1), 2):
+        costs[start, end] = ((values[start:end] - values[start:end].mean()) ** 2).sum()
+    return costs
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 7, 40, 99, 119, 120])
+@pytest.mark.parametrize("kind", ["normal", "lognormal", "even"])
+def test_many_clusters_cost_what_trying_every_start_finds(kind: str, clusters: int) -> None:
+    numbers = np.random.default_rng(7)
+    values = np.sort(
+        {
+            "normal": numbers.normal(size=120),
+            "lognormal": numbers.lognormal(size=120),
+            "even": np.arange(120.0),
+        }[kind]
+    )
+    costs = squared_distances(values)
+    best = costs[0]
+    for _ in range(1, clusters):
+        best = (best[:, None] + costs).min(axis=0)
+    starts = groups_of_clusters(values, clusters)
+    assert len(starts) == clusters
+    found = sum(costs[start, end] for start, end in itertools.pairwise([*starts, len(values)]))
+    assert found == pytest.approx(best[-1], rel=1e-9, abs=1e-12)

@@ -23,6 +23,8 @@ from ppdm_sql.kernels.calling import KernelError
 from ppdm_sql.kernels.keyed import (
     NOISE,
     SELECTION,
+    drawn,
+    key_words,
     noise_laplace,
     noise_normal,
     noise_uniform,
@@ -343,3 +345,31 @@ def test_capital_digits_are_the_same_key() -> None:
     assert noise_normal(constant(HEX.upper(), 1), rows, zero, one) == noise_normal(
         constant(HEX, 1), rows, zero, one
     )
+
+
+def halves(key: bytes, count: int) -> tuple[pa.Array, pa.Array]:
+    high, low = key_words(key)
+    return pa.array([high] * count, pa.int64()), pa.array([low] * count, pa.int64())
+
+
+@given(st.binary(min_size=16, max_size=16), st.lists(bigints | st.none(), min_size=1, max_size=20))
+@usual
+def test_what_noise_is_made_of_is_the_same_with_a_key_in_halves(
+    key: bytes, rows: list[int | None]
+) -> None:
+    found = drawn(*halves(key, len(rows)), pa.array(rows, pa.int64())).to_pylist()
+    assert found == [None if row is None else one_block(key, NOISE, row) for row in rows]
+
+
+def test_no_rows_draw_nothing() -> None:
+    found = drawn(*halves(KEY, 0), pa.array([], pa.int64()))
+    assert (len(found), found.type) == (0, pa.float64())
+
+
+@pytest.mark.parametrize("half", [0, 1])
+@pytest.mark.parametrize("wrong", [None, 7])
+def test_half_a_key_that_changes_or_is_missing_is_refused(half: int, wrong: int | None) -> None:
+    columns = [column.to_pylist() for column in halves(KEY, 3)]
+    columns[half][2] = wrong
+    with pytest.raises(KernelError, match=r"^the key must be two whole numbers, the same"):
+        drawn(*(pa.array(column, pa.int64()) for column in (*columns, [1, 2, 3])))

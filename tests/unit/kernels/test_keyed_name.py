@@ -22,7 +22,7 @@ def names(values: list[str | None], key: str | None = KEY) -> list[str | None]:
 
 
 def expected(text: str, key: str = KEY) -> str:
-    return hashlib.sha256(f"{key}:pseudonym:{text}".encode()).hexdigest()[:40]
+    return hashlib.sha256(f"{key}:p:{text}".encode()).hexdigest()[:40]
 
 
 @given(st.lists(texts | st.none(), max_size=20))
@@ -32,7 +32,7 @@ def test_a_name_is_the_beginning_of_a_digest(values: list[str | None]) -> None:
 
 
 def test_the_tag_and_the_length() -> None:
-    assert TAG == ":pseudonym:"
+    assert TAG == ":p:"
     assert LONGEST == 40 < 64, "a whole digest could be extended"
     assert names(["x"]) == [expected("x")]
 
@@ -66,5 +66,5 @@ def test_nothing_gives_nothing() -> None:
 
 @pytest.mark.parametrize("text", ["é", "e\u0301", "日本", "\U0001f600", "a\0b"])
 def test_a_text_is_its_utf8_bytes(text: str) -> None:
-    digest = hashlib.sha256(KEY.encode() + b":pseudonym:" + text.encode("utf-8")).hexdigest()
+    digest = hashlib.sha256(KEY.encode() + b":p:" + text.encode("utf-8")).hexdigest()
     assert names([text]) == [digest[:40]]

@@ -441,3 +441,22 @@ def test_noise_on_the_means_uses_the_row_s_own_key(shared: Owner) -> None:
     assert ((noise > [1, 3]) & (noise < [2, 4])).all()
     assert len(np.unique(noise.round(9), axis=0)) == 60, "rows of one group have noise of their own"
     assert (both == again).all()
+
+
+def test_of_two_groups_equally_near_a_later_row_takes_the_first(shared: Owner) -> None:
+    """Whatever order the engine reads the groups in."""
+    columns = [[0.0, 1.0, 9.0, 10.0], [0.0, 1.0, 9.0, 10.0]]
+    fill(shared, columns)
+    release(shared, "size => 2", 2)
+    first = draw(columns, size=2).tables["groups"].to_pylist()[0]
+    assert first["number"] == 0
+    shared.execute("INSERT INTO t VALUES (4, 5, 5)")
+    assert released(shared)[4] == (first["released_0"], first["released_1"])
+    names = shared.sql(
+        "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'r%_groups'"
+    ).fetchall()
+    for (name,) in names:
+        shared.execute(
+            f"CREATE OR REPLACE TABLE ppdm_owner.{name} AS FROM ppdm_owner.{name} ORDER BY number DESC"
+        )
+    assert released(shared)[4] == (first["released_0"], first["released_1"])

@@ -541,3 +541,22 @@ def test_what_it_says_of_itself() -> None:
     assert Noise.exactness is Exactness.NONE
     assert Noise.uses_row_key
     assert Noise.undone_by.startswith("nothing exactly")
+
+
+@pytest.mark.parametrize("execution", ["native", "udf"])
+def test_each_column_draws_once_and_rows_are_chosen_once(shared: Owner, execution: str) -> None:
+    """Calls of Python are what noise costs: an expression that repeats one pays for it twice."""
+    shared.execute(
+        "CREATE OR REPLACE TABLE visits AS SELECT 1 AS id, DATE '2026-01-01' AS day, 2.5 AS cost;"
+        "CREATE OR REPLACE RELEASE r.visits FROM visits (id KEY AS keep(),"
+        " (day, cost) SENSITIVE AS noise(normal(0, 9), laplace(0, 2), rho => 50))"
+        f" WITH (execution = '{execution}')"
+    )
+    text = shared.explain("r.visits")
+    draws = (
+        ("ppdm_drawn",) * 2
+        if execution == "native"
+        else ("ppdm_noise_normal", "ppdm_noise_laplace")
+    )
+    assert all(text.count(f"{name}(") == draws.count(name) for name in draws)
+    assert text.count("ppdm_selected(") == 1

@@ -59,11 +59,11 @@ def derived_key(owner: Owner, key_of: str) -> str:
     ((root,),) = owner.sql("SELECT root_key FROM ppdm_owner.store").fetchall()
     extracted = hmac.digest(bytes(32), root, "sha256")
     info = b"ppdm-sql/1\0pseudonym\0" + key_of.encode()
-    return hmac.digest(extracted, info + b"\1", "sha256").hex()
+    return hmac.digest(extracted, info + b"\1", "sha256")[:16].hex()
 
 
 def expected(key: str, text: str, length: int = 16, prefix: str = "") -> str:
-    return prefix + hashlib.sha256(f"{key}:pseudonym:{text}".encode()).hexdigest()[:length]
+    return prefix + hashlib.sha256(f"{key}:p:{text}".encode()).hexdigest()[:length]
 
 
 class TestValue:

@@ -20,35 +20,28 @@ FROM (
         )
         ELSE CASE
           WHEN "s"."ppdm_t1_1_0" < "p"."t1_1_high_2"
-          THEN CASE
-            WHEN (
-              "p"."t1_1_name_2" + (
-                (
-                  "s"."ppdm_t1_1_0" - "p"."t1_1_low_2"
-                ) / (
-                  "p"."t1_1_high_2" - "p"."t1_1_low_2"
-                )
-              )
-            ) IS NULL
-            OR "p"."t1_1_last_2" IS NULL
-            THEN NULL
-            ELSE LEAST(
-              "p"."t1_1_name_2" + (
-                (
-                  "s"."ppdm_t1_1_0" - "p"."t1_1_low_2"
-                ) / (
-                  "p"."t1_1_high_2" - "p"."t1_1_low_2"
-                )
-              ),
-              "p"."t1_1_last_2"
+          AND "p"."t1_1_name_2" + (
+            (
+              "s"."ppdm_t1_1_0" - "p"."t1_1_low_2"
+            ) / (
+              "p"."t1_1_high_2" - "p"."t1_1_low_2"
             )
-          END
+          ) <= "p"."t1_1_last_2"
+          THEN "p"."t1_1_name_2" + (
+            (
+              "s"."ppdm_t1_1_0" - "p"."t1_1_low_2"
+            ) / (
+              "p"."t1_1_high_2" - "p"."t1_1_low_2"
+            )
+          )
+          WHEN "s"."ppdm_t1_1_0" < "p"."t1_1_high_2"
+          THEN "p"."t1_1_last_2"
           WHEN "s"."ppdm_t1_1_0" = "p"."t1_1_high_2"
           THEN "p"."t1_1_name_2" + CAST('0.999' AS DOUBLE)
         END
       END
     END AS "t1_0_c0",
-    "p"."t2_1_prefix" || SUBSTRING(SHA256("p"."t2_1_key" || ':pseudonym:' || CAST("s"."t2_0_c0" AS TEXT)), 1, 8) AS "t2_0_c0",
+    SUBSTRING(SHA256("p"."t2_1_key" || ':p:' || CAST("s"."t2_0_c0" AS TEXT)), 1, 8) AS "t2_0_c0",
     CAST(NULL AS TEXT) AS "t3_0_c0",
     CAST(NULL AS TEXT) AS "t3_0_c1"
   FROM (
@@ -61,7 +54,7 @@ FROM (
       CAST("s"."t1_0_c0" AS DOUBLE) AS "ppdm_t1_1_0"
     FROM (
       SELECT
-        "p"."t0_0_prefix" || SUBSTRING(SHA256("p"."t0_0_key" || ':pseudonym:' || CAST("s"."id" AS TEXT)), 1, 16) AS "t0_0_c0",
+        SUBSTRING(SHA256("p"."t0_0_key" || ':p:' || CAST("s"."id" AS TEXT)), 1, 16) AS "t0_0_c0",
         "s"."age" AS "t1_0_c0",
         "m0"."released" AS "t2_0_c0",
         "s"."name" AS "t3_0_c0",

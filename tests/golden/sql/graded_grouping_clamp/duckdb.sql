@@ -6,29 +6,22 @@ SELECT
       WHEN "s"."weight" < "p"."t1_0_low_2"
       THEN CASE
         WHEN "s"."weight" < "p"."t1_0_high_1"
-        THEN CASE
-          WHEN (
-            "p"."t1_0_name_1" + (
-              (
-                "s"."weight" - "p"."t1_0_low_1"
-              ) / (
-                "p"."t1_0_high_1" - "p"."t1_0_low_1"
-              )
-            )
-          ) IS NULL
-          OR "p"."t1_0_last_1" IS NULL
-          THEN NULL
-          ELSE LEAST(
-            "p"."t1_0_name_1" + (
-              (
-                "s"."weight" - "p"."t1_0_low_1"
-              ) / (
-                "p"."t1_0_high_1" - "p"."t1_0_low_1"
-              )
-            ),
-            "p"."t1_0_last_1"
+        AND "p"."t1_0_name_1" + (
+          (
+            "s"."weight" - "p"."t1_0_low_1"
+          ) / (
+            "p"."t1_0_high_1" - "p"."t1_0_low_1"
           )
-        END
+        ) <= "p"."t1_0_last_1"
+        THEN "p"."t1_0_name_1" + (
+          (
+            "s"."weight" - "p"."t1_0_low_1"
+          ) / (
+            "p"."t1_0_high_1" - "p"."t1_0_low_1"
+          )
+        )
+        WHEN "s"."weight" < "p"."t1_0_high_1"
+        THEN "p"."t1_0_last_1"
         WHEN "s"."weight" = "p"."t1_0_high_1"
         THEN "p"."t1_0_name_1" + CAST('0.999' AS DOUBLE)
         WHEN "s"."weight" - "p"."t1_0_high_1" < "p"."t1_0_low_2" - "s"."weight"
@@ -37,29 +30,22 @@ SELECT
       END
       ELSE CASE
         WHEN "s"."weight" < "p"."t1_0_high_2"
-        THEN CASE
-          WHEN (
-            "p"."t1_0_name_2" + (
-              (
-                "s"."weight" - "p"."t1_0_low_2"
-              ) / (
-                "p"."t1_0_high_2" - "p"."t1_0_low_2"
-              )
-            )
-          ) IS NULL
-          OR "p"."t1_0_last_2" IS NULL
-          THEN NULL
-          ELSE LEAST(
-            "p"."t1_0_name_2" + (
-              (
-                "s"."weight" - "p"."t1_0_low_2"
-              ) / (
-                "p"."t1_0_high_2" - "p"."t1_0_low_2"
-              )
-            ),
-            "p"."t1_0_last_2"
+        AND "p"."t1_0_name_2" + (
+          (
+            "s"."weight" - "p"."t1_0_low_2"
+          ) / (
+            "p"."t1_0_high_2" - "p"."t1_0_low_2"
           )
-        END
+        ) <= "p"."t1_0_last_2"
+        THEN "p"."t1_0_name_2" + (
+          (
+            "s"."weight" - "p"."t1_0_low_2"
+          ) / (
+            "p"."t1_0_high_2" - "p"."t1_0_low_2"
+          )
+        )
+        WHEN "s"."weight" < "p"."t1_0_high_2"
+        THEN "p"."t1_0_last_2"
         WHEN "s"."weight" = "p"."t1_0_high_2"
         THEN "p"."t1_0_name_2" + CAST('0.999' AS DOUBLE)
         WHEN "s"."weight" <= CAST('Infinity' AS DOUBLE)

@@ -6,29 +6,22 @@ SELECT
       WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_low_2"
       THEN CASE
         WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_1"
-        THEN CASE
-          WHEN (
-            "p"."t1_0_name_1" + (
-              (
-                "s"."ppdm_t1_0_0" - "p"."t1_0_low_1"
-              ) / (
-                "p"."t1_0_high_1" - "p"."t1_0_low_1"
-              )
-            )
-          ) IS NULL
-          OR "p"."t1_0_last_1" IS NULL
-          THEN NULL
-          ELSE LEAST(
-            "p"."t1_0_name_1" + (
-              (
-                "s"."ppdm_t1_0_0" - "p"."t1_0_low_1"
-              ) / (
-                "p"."t1_0_high_1" - "p"."t1_0_low_1"
-              )
-            ),
-            "p"."t1_0_last_1"
+        AND "p"."t1_0_name_1" + (
+          (
+            "s"."ppdm_t1_0_0" - "p"."t1_0_low_1"
+          ) / (
+            "p"."t1_0_high_1" - "p"."t1_0_low_1"
           )
-        END
+        ) <= "p"."t1_0_last_1"
+        THEN "p"."t1_0_name_1" + (
+          (
+            "s"."ppdm_t1_0_0" - "p"."t1_0_low_1"
+          ) / (
+            "p"."t1_0_high_1" - "p"."t1_0_low_1"
+          )
+        )
+        WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_1"
+        THEN "p"."t1_0_last_1"
         WHEN "s"."ppdm_t1_0_0" = "p"."t1_0_high_1"
         THEN "p"."t1_0_name_1" + CAST('0.999' AS DOUBLE)
       END
@@ -36,57 +29,43 @@ SELECT
         WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_low_3"
         THEN CASE
           WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_2"
-          THEN CASE
-            WHEN (
-              "p"."t1_0_name_2" + (
-                (
-                  "s"."ppdm_t1_0_0" - "p"."t1_0_low_2"
-                ) / (
-                  "p"."t1_0_high_2" - "p"."t1_0_low_2"
-                )
-              )
-            ) IS NULL
-            OR "p"."t1_0_last_2" IS NULL
-            THEN NULL
-            ELSE LEAST(
-              "p"."t1_0_name_2" + (
-                (
-                  "s"."ppdm_t1_0_0" - "p"."t1_0_low_2"
-                ) / (
-                  "p"."t1_0_high_2" - "p"."t1_0_low_2"
-                )
-              ),
-              "p"."t1_0_last_2"
+          AND "p"."t1_0_name_2" + (
+            (
+              "s"."ppdm_t1_0_0" - "p"."t1_0_low_2"
+            ) / (
+              "p"."t1_0_high_2" - "p"."t1_0_low_2"
             )
-          END
+          ) <= "p"."t1_0_last_2"
+          THEN "p"."t1_0_name_2" + (
+            (
+              "s"."ppdm_t1_0_0" - "p"."t1_0_low_2"
+            ) / (
+              "p"."t1_0_high_2" - "p"."t1_0_low_2"
+            )
+          )
+          WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_2"
+          THEN "p"."t1_0_last_2"
           WHEN "s"."ppdm_t1_0_0" = "p"."t1_0_high_2"
           THEN "p"."t1_0_name_2" + CAST('0.999' AS DOUBLE)
         END
         ELSE CASE
           WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_3"
-          THEN CASE
-            WHEN (
-              "p"."t1_0_name_3" + (
-                (
-                  "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
-                ) / (
-                  "p"."t1_0_high_3" - "p"."t1_0_low_3"
-                )
-              )
-            ) IS NULL
-            OR "p"."t1_0_last_3" IS NULL
-            THEN NULL
-            ELSE LEAST(
-              "p"."t1_0_name_3" + (
-                (
-                  "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
-                ) / (
-                  "p"."t1_0_high_3" - "p"."t1_0_low_3"
-                )
-              ),
-              "p"."t1_0_last_3"
+          AND "p"."t1_0_name_3" + (
+            (
+              "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
+            ) / (
+              "p"."t1_0_high_3" - "p"."t1_0_low_3"
             )
-          END
+          ) <= "p"."t1_0_last_3"
+          THEN "p"."t1_0_name_3" + (
+            (
+              "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
+            ) / (
+              "p"."t1_0_high_3" - "p"."t1_0_low_3"
+            )
+          )
+          WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_3"
+          THEN "p"."t1_0_last_3"
           WHEN "s"."ppdm_t1_0_0" = "p"."t1_0_high_3"
           THEN "p"."t1_0_name_3" + CAST('0.999' AS DOUBLE)
         END

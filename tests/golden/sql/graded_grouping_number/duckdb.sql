@@ -22,29 +22,22 @@ SELECT
         )
         ELSE CASE
           WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_3"
-          THEN CASE
-            WHEN (
-              "p"."t1_0_name_3" + (
-                (
-                  "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
-                ) / (
-                  "p"."t1_0_high_3" - "p"."t1_0_low_3"
-                )
-              )
-            ) IS NULL
-            OR "p"."t1_0_last_3" IS NULL
-            THEN NULL
-            ELSE LEAST(
-              "p"."t1_0_name_3" + (
-                (
-                  "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
-                ) / (
-                  "p"."t1_0_high_3" - "p"."t1_0_low_3"
-                )
-              ),
-              "p"."t1_0_last_3"
+          AND "p"."t1_0_name_3" + (
+            (
+              "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
+            ) / (
+              "p"."t1_0_high_3" - "p"."t1_0_low_3"
             )
-          END
+          ) <= "p"."t1_0_last_3"
+          THEN "p"."t1_0_name_3" + (
+            (
+              "s"."ppdm_t1_0_0" - "p"."t1_0_low_3"
+            ) / (
+              "p"."t1_0_high_3" - "p"."t1_0_low_3"
+            )
+          )
+          WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_high_3"
+          THEN "p"."t1_0_last_3"
           WHEN "s"."ppdm_t1_0_0" = "p"."t1_0_high_3"
           THEN "p"."t1_0_name_3" + CAST('0.999' AS DOUBLE)
         END

@@ -11,29 +11,22 @@ FROM (
       WHEN "s"."ppdm_t0_0_0" >= "p"."t0_0_low_1"
       THEN CASE
         WHEN "s"."ppdm_t0_0_0" < "p"."t0_0_high_1"
-        THEN CASE
-          WHEN (
-            "p"."t0_0_name_1" + (
-              (
-                "s"."ppdm_t0_0_0" - "p"."t0_0_low_1"
-              ) / (
-                "p"."t0_0_high_1" - "p"."t0_0_low_1"
-              )
-            )
-          ) IS NULL
-          OR "p"."t0_0_last_1" IS NULL
-          THEN NULL
-          ELSE LEAST(
-            "p"."t0_0_name_1" + (
-              (
-                "s"."ppdm_t0_0_0" - "p"."t0_0_low_1"
-              ) / (
-                "p"."t0_0_high_1" - "p"."t0_0_low_1"
-              )
-            ),
-            "p"."t0_0_last_1"
+        AND "p"."t0_0_name_1" + (
+          (
+            "s"."ppdm_t0_0_0" - "p"."t0_0_low_1"
+          ) / (
+            "p"."t0_0_high_1" - "p"."t0_0_low_1"
           )
-        END
+        ) <= "p"."t0_0_last_1"
+        THEN "p"."t0_0_name_1" + (
+          (
+            "s"."ppdm_t0_0_0" - "p"."t0_0_low_1"
+          ) / (
+            "p"."t0_0_high_1" - "p"."t0_0_low_1"
+          )
+        )
+        WHEN "s"."ppdm_t0_0_0" < "p"."t0_0_high_1"
+        THEN "p"."t0_0_last_1"
         WHEN "s"."ppdm_t0_0_0" = "p"."t0_0_high_1"
         THEN "p"."t0_0_name_1" + CAST('0.999' AS DOUBLE)
       END
@@ -43,34 +36,27 @@ FROM (
       WHEN "s"."Ünï" >= "p"."t2_0_low_1"
       THEN CASE
         WHEN "s"."Ünï" < "p"."t2_0_high_1"
-        THEN CASE
-          WHEN (
-            "p"."t2_0_name_1" + (
-              (
-                "s"."Ünï" - "p"."t2_0_low_1"
-              ) / (
-                "p"."t2_0_high_1" - "p"."t2_0_low_1"
-              )
-            )
-          ) IS NULL
-          OR "p"."t2_0_last_1" IS NULL
-          THEN NULL
-          ELSE LEAST(
-            "p"."t2_0_name_1" + (
-              (
-                "s"."Ünï" - "p"."t2_0_low_1"
-              ) / (
-                "p"."t2_0_high_1" - "p"."t2_0_low_1"
-              )
-            ),
-            "p"."t2_0_last_1"
+        AND "p"."t2_0_name_1" + (
+          (
+            "s"."Ünï" - "p"."t2_0_low_1"
+          ) / (
+            "p"."t2_0_high_1" - "p"."t2_0_low_1"
           )
-        END
+        ) <= "p"."t2_0_last_1"
+        THEN "p"."t2_0_name_1" + (
+          (
+            "s"."Ünï" - "p"."t2_0_low_1"
+          ) / (
+            "p"."t2_0_high_1" - "p"."t2_0_low_1"
+          )
+        )
+        WHEN "s"."Ünï" < "p"."t2_0_high_1"
+        THEN "p"."t2_0_last_1"
         WHEN "s"."Ünï" = "p"."t2_0_high_1"
         THEN "p"."t2_0_name_1" + CAST('0.999' AS DOUBLE)
       END
     END AS "t2_0_c0",
-    "p"."t3_0_prefix" || SUBSTRING(SHA256("p"."t3_0_key" || ':pseudonym:' || CAST("s"."s" AS TEXT)), 1, 16) AS "t3_0_c0",
+    SUBSTRING(SHA256("p"."t3_0_key" || ':p:' || CAST("s"."s" AS TEXT)), 1, 16) AS "t3_0_c0",
     "m1"."released" AS "t4_0_c0",
     "s"."m0" AS "t5_0_c0"
   FROM (

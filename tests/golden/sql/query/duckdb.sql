@@ -1,5 +1,5 @@
 SELECT
-  "p"."t0_0_prefix" || SUBSTRING(SHA256("p"."t0_0_key" || ':pseudonym:' || CAST("s"."id" AS TEXT)), 1, 16) AS "id",
+  SUBSTRING(SHA256("p"."t0_0_key" || ':p:' || CAST("s"."id" AS TEXT)), 1, 16) AS "id",
   "m0"."released" AS "ward",
   CASE
     WHEN "s"."ppdm_t2_0_0" >= "p"."t2_0_low_1"
@@ -14,29 +14,22 @@ SELECT
       )
       ELSE CASE
         WHEN "s"."ppdm_t2_0_0" < "p"."t2_0_high_2"
-        THEN CASE
-          WHEN (
-            "p"."t2_0_name_2" + (
-              (
-                "s"."ppdm_t2_0_0" - "p"."t2_0_low_2"
-              ) / (
-                "p"."t2_0_high_2" - "p"."t2_0_low_2"
-              )
-            )
-          ) IS NULL
-          OR "p"."t2_0_last_2" IS NULL
-          THEN NULL
-          ELSE LEAST(
-            "p"."t2_0_name_2" + (
-              (
-                "s"."ppdm_t2_0_0" - "p"."t2_0_low_2"
-              ) / (
-                "p"."t2_0_high_2" - "p"."t2_0_low_2"
-              )
-            ),
-            "p"."t2_0_last_2"
+        AND "p"."t2_0_name_2" + (
+          (
+            "s"."ppdm_t2_0_0" - "p"."t2_0_low_2"
+          ) / (
+            "p"."t2_0_high_2" - "p"."t2_0_low_2"
           )
-        END
+        ) <= "p"."t2_0_last_2"
+        THEN "p"."t2_0_name_2" + (
+          (
+            "s"."ppdm_t2_0_0" - "p"."t2_0_low_2"
+          ) / (
+            "p"."t2_0_high_2" - "p"."t2_0_low_2"
+          )
+        )
+        WHEN "s"."ppdm_t2_0_0" < "p"."t2_0_high_2"
+        THEN "p"."t2_0_last_2"
         WHEN "s"."ppdm_t2_0_0" = "p"."t2_0_high_2"
         THEN "p"."t2_0_name_2" + CAST('0.999' AS DOUBLE)
       END
