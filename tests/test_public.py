@@ -30,6 +30,7 @@ def test_the_public_names_are_these() -> None:
         "TreatmentError",
         "__version__",
         "connect",
+        "open_release",
         "register",
     ]
 

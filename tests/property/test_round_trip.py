@@ -22,8 +22,10 @@ from ppdm_sql.model.syntax import (
     FileSource,
     Option,
     PlainSql,
+    PublishRelease,
     QuerySource,
     RefreshRelease,
+    ReleaseName,
     Role,
     ShowReleases,
     TableSource,
@@ -162,6 +164,13 @@ _SHORT: dict[str, st.SearchStrategy[Statement]] = {
     "refresh": st.builds(RefreshRelease, _QUALIFIED),
     "show": st.just(ShowReleases()),
     "describe": st.builds(DescribeRelease, _QUALIFIED),
+    "publish": st.builds(
+        PublishRelease,
+        st.lists(_QUALIFIED.map(ReleaseName), min_size=1, max_size=3).map(tuple),
+        _TEXTS,
+        st.just("duckdb") | _KEYWORDS,
+        _OPTIONS,
+    ),
     "explain": st.builds(ExplainRelease, _QUALIFIED, st.just("duckdb") | _KEYWORDS),
     "plain": st.sampled_from(
         ["SELECT 1", "select  ';' -- x\n + 1", "EXPLAIN SELECT $$;$$", "DESCRIBE release", "é()"]
