@@ -64,7 +64,7 @@ $(COMPILED)/.ready: pyproject.toml
 	touch $@
 
 # duckdb-engine is SQLAlchemy's way in; one environment with it is enough.
-$(CLIENTS)/1.4/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
+$(CLIENTS)/1.5/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
 $(CLIENTS)/%/.ready:
 	$(PYTHON) -m venv $(CLIENTS)/$*
 	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check 'duckdb==$*.0' $(COMPANIONS)

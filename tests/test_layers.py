@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ppdm_sql"
+ROOMS_OF_THE_GATE = ("ppdm_sql.gate", "ppdm_sql.names", "ppdm_sql.errors")
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -46,16 +47,17 @@ def test_import_linter_keeps_every_contract() -> None:
     assert int(kept[2]) == 0
 
 
-def test_only_the_engine_imports_duckdb() -> None:
+def test_only_the_engines_import_duckdb() -> None:
+    """The owner's engine, and the analyst's, which runs in a process of its own."""
     users = {
         path.relative_to(PACKAGE).as_posix()
         for path in MODULES
         if any(name.partition(".")[0] == "duckdb" for name in imports_at_run_time(path))
     }
-    assert users == {"session/engine.py"}
+    assert users == {"session/engine.py", "session/worker.py"}
 
 
-@pytest.mark.parametrize("room", ["kernels", "model", "names.py", "errors.py"])
+@pytest.mark.parametrize("room", ["kernels", "model", "gate", "names.py", "errors.py"])
 def test_lower_rooms_build_no_sql(room: str) -> None:
     start = PACKAGE / room
     for path in [start] if start.is_file() else sorted(start.rglob("*.py")):
@@ -84,3 +86,10 @@ def test_every_room_says_what_it_is_for() -> None:
     for path in MODULES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         assert ast.get_docstring(tree), path
+
+
+def test_the_gate_knows_names_and_errors_only() -> None:
+    """A server will stand on it, and the process it runs in must start quickly."""
+    for path in sorted((PACKAGE / "gate").glob("*.py")):
+        ours = {name for name in imports_at_run_time(path) if name.startswith("ppdm_sql")}
+        assert all(name.startswith(ROOMS_OF_THE_GATE) for name in ours), path

@@ -62,6 +62,8 @@ def admit(text: str, parser: Parser, surface: Surface) -> str:
     """Return the text to run for a statement; raise in fixed words when it may not run."""
     if len(text) > LONGEST:
         raise Refused(f"a statement has at most {LONGEST:,} letters")
+    if "\0" in text:
+        raise StatementError("a statement holds no null byte")  # DuckDB would stop reading there
     tree = _parse(text, parser)
     if _is_listing(tree):
         tree = _listing(parser, surface)

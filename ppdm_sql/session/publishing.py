@@ -198,6 +198,7 @@ def _write_release(
     engine = releases.engine
     releases.on_stage(f"writing {entry.name}")
     bound = releases.bind(entry)
+    parameters.read_row(engine, entry.storage, entry.tables)  # without it, no row would leave
     columns = released(catalog.list_columns(engine, entry))
     comments = {column.name: _comment(column) for column in columns}
     with _storage(releases, entry, bound, publication) as storage:

@@ -9,6 +9,7 @@ come while rows are read.
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 from typing import IO, TYPE_CHECKING, Any
@@ -56,6 +57,7 @@ class Worker:
     def open(cls, path: str, settings: Mapping[str, str]) -> Worker:
         """Open a file read-only, with external access off, and lock the configuration."""
         connection = duckdb.connect(path, read_only=True, config={**_LOCKED, **settings})
+        connection.execute("SET enable_progress_bar = false")
         connection.execute("SET lock_configuration = true")
         return cls(connection)
 
@@ -85,9 +87,13 @@ class Worker:
             try:
                 for batch in reader:
                     stream.write_batch(batch)
-            except (duckdb.Error, pa.ArrowException, MemoryError) as error:
+            except Exception as error:  # noqa: BLE001 - Arrow gives DuckDB's errors as its own
                 ended = _told(_redacted(error, text))
         send(out, ended)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
 
     def _one(self, query: str, value: str) -> str:
         ((result,),) = self._connection.execute(query, [value]).fetchall()
@@ -104,7 +110,7 @@ def _told(error: PpdmError) -> dict[str, Any]:
     }
 
 
-def _redacted(error: BaseException, text: str) -> PpdmError:
+def _redacted(error: Exception, text: str) -> PpdmError:
     # An error of a stream reaches us through Arrow, which keeps DuckDB's name of it.
     kinds = {"Conversion Error": "ConversionException", "Out of Memory": "OutOfMemoryException"}
     kind = next((kinds[words] for words in kinds if words in str(error)), type(error).__name__)
@@ -127,9 +133,18 @@ def _limit_cpu(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (allowed, most))
 
 
+def _private_output() -> IO[bytes]:
+    """Return standard output for answers alone; what libraries print goes nowhere."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    return out
+
+
 def main() -> None:
     """Take orders from standard input until it ends."""
-    source, out = sys.stdin.buffer, sys.stdout.buffer
+    source, out = sys.stdin.buffer, _private_output()
     sys.setrecursionlimit(_DEEP)  # for JSON of statements that nest
     orders = receive(source)
     if orders is None:

@@ -77,7 +77,7 @@ def read_drawn(
     runner: Runner, storage: VersionStorage, release: Release, tables: Sequence[str]
 ) -> dict[str, Drawn]:
     """Read back what a version drew, by slot; `tables` are the names the store recorded."""
-    parameters = _read_row(runner, storage, tables)
+    parameters = read_row(runner, storage, tables)
     drawn = {}
     for rule in release.released_rules:
         for step in rule.steps:
@@ -99,9 +99,10 @@ def read_drawn(
     return drawn
 
 
-def _read_row(
+def read_row(
     runner: Runner, storage: VersionStorage, tables: Sequence[str]
 ) -> Mapping[str, Parameter]:
+    """Return the parameters of a version; raise when its row is not there."""
     name = storage.parameter_table()
     if name.name.text not in tables:
         return {}

@@ -113,7 +113,7 @@ def test_help_is_short_and_complete(ppdm: Ppdm) -> None:
     done = ppdm("--help")
     assert done.code == 0
     assert done.err == ""
-    for command in ("run", "show", "describe", "explain", "demo"):
+    for command in ("run", "show", "describe", "explain", "publish", "query", "demo"):
         assert re.search(rf"^  {command} ", done.out, re.MULTILINE)
     assert done.out == ppdm("-h").out
 

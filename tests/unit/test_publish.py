@@ -436,3 +436,24 @@ def test_dropping_a_release_keeps_what_is_known_of_its_publications(releases: Ow
     releases.publish("open.wards", to="study.duckdb")
     releases.execute("DROP RELEASE open.wards")
     assert [str(one.release) for one in releases.publications()] == ["open.wards"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DROP TABLE ppdm_owner.r1_v1_parameters",
+        "DROP VIEW research.people; DROP TABLE ppdm_owner.r1_v1_t4_0_aliases",
+        "UPDATE ppdm_owner.versions SET definition = 'SELECT 1'",
+        "DELETE FROM ppdm_owner.versions",
+        "DELETE FROM ppdm_owner.columns",
+        "DELETE FROM ppdm_owner.r1_v1_parameters",
+        "DROP TABLE ppdm_owner.releases",
+        "DROP TABLE ppdm_owner.publications",
+    ],
+)
+@pytest.mark.parametrize("unlinkable", [False, True])
+def test_a_damaged_store_publishes_nothing(releases: Owner, damage: str, unlinkable: bool) -> None:
+    releases.execute(damage)
+    with pytest.raises((ppdm_sql.PpdmError, ppdm_sql.InternalError)):
+        releases.publish("research.people", to="study.duckdb", unlinkable=unlinkable)
+    assert os.listdir() == []
