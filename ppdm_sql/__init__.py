@@ -8,10 +8,13 @@
     study = ppdm_sql.open_release("study.duckdb")       # what an analyst holds
     study.sql("SELECT count(*) FROM research.patients").fetchone()
 
+    owner.interpret("research.patients", "age >= 2.667") # results in original terms again
+    ppdm_sql.combine("a.duckdb", "b.duckdb", to="c.duckdb")  # several sites, one study
+
     ppdm_sql.register(duckdb_connection)                # only the functions, for an app
 
-The rooms, from the top: `cli` · `session` (engine, owner, analyst) · `store` (the owner's secrets) ·
-`bind` and `compile` (a statement to SQL) · `statements` (text) and `transforms` (treatments) ·
+The rooms, from the top: `cli` · `session` (engine, owner, analyst) · `store` (the owner's secrets)
+and `interpret` (results read back) · `bind` and `compile` (a statement to SQL) · `statements` (text) and `transforms` (treatments) ·
 `kernels` (mathematics) · `model` · `gate` (what an analyst may ask) · `names` · `errors`. Each imports only from those below it.
 """
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 HERE = Path(__file__).parent
 PPDM = Path(sys.executable).with_name("ppdm")
-PEOPLE = 9_000
+PEOPLE = 6_000
 _WIDTH = 84
 SECRET = {"PPDM_PASSPHRASE": secrets.token_urlsafe(16)}
 """Told from site to site by telephone."""
@@ -48,7 +48,7 @@ def people(file: Path) -> None:
 
 
 def agree(region: Path) -> None:
-    """Let the first hospital write the agreement; the others import it as they need it."""
+    """Let the first hospital write the agreement; the others import it with their scripts."""
     first = site(region, "hospital-1")
     run(first, "run", HERE / "agreement.sql", "--db", "owner/site.duckdb")
 
@@ -59,7 +59,7 @@ def horizontal(region: Path, everything: Path) -> None:
     for number in (1, 2, 3):
         folder = site(region, f"hospital-{number}")
         give(everything, folder, f"hash(person) % 3 = {number - 1}")
-        files.append(release(region, folder, "hospital.sql", is_first=number == 1))
+        files.append(release(folder, "hospital.sql"))
     miner = site(region, "miner")
     run(miner, "combine", "--stack", *files, "--to", "study-data.duckdb")
     mine(miner, miner / "study-data.duckdb", "study.patients", "illness", "results")
@@ -76,7 +76,7 @@ def vertical(region: Path, everything: Path) -> None:
         folder = site(region, name)
         give(everything, folder, "true" if name != "pharmacy" else "hash(person, 'p') % 20 > 0")
         folders.append(folder)
-        files.append(release(region, folder, f"{name}.sql", is_first=False))
+        files.append(release(folder, f"{name}.sql"))
     miner = site(region, "miner-2")
     run(miner, "combine", "--join", *files, "--to", "study-data.duckdb", "--missing", "drop")
     mine(miner, miner / "study-data.duckdb", "study.patients", "claims", "results")
@@ -101,11 +101,8 @@ def give(everything: Path, folder: Path, which: str) -> None:
         )
 
 
-def release(region: Path, folder: Path, script: str, is_first: bool) -> Path:
+def release(folder: Path, script: str) -> Path:
     """Let a site import the agreement, release and publish."""
-    if not is_first:
-        (folder / "import.sql").write_text("IMPORT AGREEMENT FROM '../region.agreement';")
-        run(folder, "run", "import.sql", "--db", "owner/site.duckdb")
     run(folder, "run", HERE / script, "--db", "owner/site.duckdb")
     run(folder, "publish", "study.patients", "--to", "out.duckdb", "--db", "owner/site.duckdb")
     return folder / "out.duckdb"

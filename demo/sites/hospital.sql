@@ -1,4 +1,6 @@
 -- Each of three hospitals: its own patients, all the columns a hospital has.
+IMPORT AGREEMENT FROM '../region.agreement';
+
 CREATE RELEASE study.patients FROM 'people.parquet' (
     person  KEY       AS pseudonym(),
     name    IDENTIFIER,

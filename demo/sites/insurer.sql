@@ -1,4 +1,6 @@
 -- The insurer knows what people cost.
+IMPORT AGREEMENT FROM '../region.agreement';
+
 CREATE RELEASE study.patients FROM 'people.parquet' (
     person KEY       AS pseudonym(),
     name   IDENTIFIER,

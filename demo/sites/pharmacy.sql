@@ -1,4 +1,6 @@
 -- The pharmacy writes the numbers of people in another way, and has some of them only.
+IMPORT AGREEMENT FROM '../region.agreement';
+
 CREATE OR REPLACE TABLE people AS FROM 'people.parquet';
 
 CREATE RELEASE study.patients FROM (

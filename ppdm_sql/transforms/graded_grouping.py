@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -22,6 +21,7 @@ from ppdm_sql.kernels.bands import (
 from ppdm_sql.model.transform import Drawn, Exactness, Kernel
 from ppdm_sql.model.types import DOUBLE, ColumnType, Kind
 from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+from ppdm_sql.transforms.band_limits import MAX_BANDS, is_whole, read_limits, read_names
 from ppdm_sql.transforms.expressions import (
     as_double,
     comparison,
@@ -35,12 +35,10 @@ from ppdm_sql.transforms.expressions import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ppdm_sql.model.syntax import TransformCall, Value
+    from ppdm_sql.model.syntax import TransformCall
     from ppdm_sql.model.transform import InputColumn, Keys, Parameter, Scope, Statistics
     from ppdm_sql.names import Name
 
-MAX_BANDS = 256
-_WRITE_BANDS = "write bands => 5, bands => [15, 30, 45] or bands => [[15, 29], [30, 44]]"
 _NOT_AGREED = (
     "a number of bands is cut from one site's column: give the limits, bands => [15, 30, 45]"
 )
@@ -87,9 +85,9 @@ class GradedGrouping:
         )
         arguments = Arguments(call, ("bands", "names", "outside"))
         bands = arguments.value("bands")
-        limits = None if _is_whole(bands) else _read_limits(arguments, bands)
+        limits = None if is_whole(bands) else read_limits(arguments, bands)
         count = len(limits) if limits else arguments.integer("bands", 1, 1, MAX_BANDS)
-        names = _read_names(arguments, count)
+        names = read_names(arguments, count)
         outside = arguments.choice("outside", "error", _OUTSIDE)
         return cls(column.name, column.type == DOUBLE, count, limits, names, outside)
 
@@ -378,51 +376,3 @@ def _always(operator: str, column: exp.Expr) -> exp.Expr | None:
 def _beyond(operator: str, column: exp.Expr) -> exp.Expr:
     """Return what a comparison with less than every image means."""
     return column.is_(exp.null()).not_() if operator in (">", ">=") else exp.false()
-
-
-def _is_whole(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _read_limits(arguments: Arguments, bands: Value) -> tuple[tuple[float, float], ...]:
-    if not isinstance(bands, tuple) or not bands:
-        arguments.fail("bands", "'bands' must be a number or a list", _WRITE_BANDS)
-    pairs: tuple[Value, ...] = bands
-    if all(not isinstance(item, tuple) for item in bands):
-        if len(bands) < 2:
-            arguments.fail("bands", "one edge makes no band", _WRITE_BANDS)
-        pairs = tuple(itertools.pairwise(bands))
-    limits = tuple(_read_pair(arguments, pair) for pair in pairs)
-    if len(limits) > MAX_BANDS:
-        arguments.fail("bands", f"there can be at most {MAX_BANDS} bands")
-    if any(high > low for (_, high), (low, _) in itertools.pairwise(limits)):
-        arguments.fail("bands", "bands must ascend and not overlap")
-    return limits
-
-
-def _read_pair(arguments: Arguments, pair: Value) -> tuple[float, float]:
-    if not isinstance(pair, tuple) or len(pair) != 2:
-        arguments.fail("bands", "a band is a pair [low, high]", _WRITE_BANDS)
-    low, high = pair
-    for limit in (low, high):
-        if isinstance(limit, bool) or not isinstance(limit, int | float):
-            arguments.fail("bands", "limits of bands must be numbers", _WRITE_BANDS)
-    if max(abs(low), abs(high)) > LARGEST:  # type: ignore[arg-type]  # both were checked above
-        arguments.fail("bands", f"limits of bands must lie between -{LARGEST:g} and {LARGEST:g}")
-    if not float(low) < float(high):  # type: ignore[arg-type]  # both were checked above
-        arguments.fail("bands", "limits of bands must ascend", _WRITE_BANDS)
-    return float(low), float(high)  # type: ignore[arg-type]  # both were checked above
-
-
-def _read_names(arguments: Arguments, count: int) -> tuple[int, ...]:
-    names = arguments.value("names", tuple(range(1, count + 1)))
-    if not isinstance(names, tuple) or not all(_is_whole(name) for name in names):
-        arguments.fail("names", "'names' must be a list of whole numbers")
-    whole = tuple(int(name) for name in names)  # type: ignore[arg-type]  # checked above
-    if len(whole) != count:
-        arguments.fail("names", f"{plural(count, 'band')} but {plural(len(whole), 'name')}")
-    if any(upper <= lower for lower, upper in itertools.pairwise(whole)):
-        arguments.fail("names", "names of bands must ascend")
-    if any(not -(2**31) <= name < 2**31 for name in whole):
-        arguments.fail("names", "names of bands must fit in 32 bits")
-    return whole

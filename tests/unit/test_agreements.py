@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ppdm_sql
-from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError, TreatmentError
+from ppdm_sql.cli import main
+from ppdm_sql.errors import (
+    BindError,
+    PpdmError,
+    Refused,
+    StatementError,
+    StoreError,
+    TreatmentError,
+)
+from ppdm_sql.model.syntax import PlainSql
 from ppdm_sql.model.types import ColumnType
+from ppdm_sql.statements.script import parse_script
+from ppdm_sql.statements.unparse import unparse
 from ppdm_sql.store import sealing
 from ppdm_sql.store.agreements import Agreement, find_agreement, list_agreements
 from ppdm_sql.store.sealing import Cost, seal, unseal
@@ -474,3 +485,79 @@ def test_a_store_from_before_agreements_gets_their_table(safe: Path) -> None:
         owner.execute("CREATE AGREEMENT north (id KEY)")
         found = find_agreement(owner._engine, list_agreements(owner._engine)[0].name)
         assert isinstance(found, Agreement)
+
+
+def test_the_command_line_asks_for_the_passphrase(
+    safe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text(
+        f"CREATE AGREEMENT north (id KEY); EXPORT AGREEMENT north TO '{tmp_path / 'f'}';"
+        f"IMPORT AGREEMENT FROM '{tmp_path / 'f'}'"
+    )
+    monkeypatch.delenv("PPDM_PASSPHRASE")
+    asked: list[object] = []
+
+    def prompt(text: str, **options: object) -> str:
+        asked.append((text, options["hide_input"], options["confirmation_prompt"]))
+        return PASSPHRASE
+
+    monkeypatch.setattr("click.prompt", prompt)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(script), "--db", str(safe)])
+    assert (ended.value.code, capsys.readouterr().err) == (0, "")
+    assert asked == [
+        ("New passphrase of the agreement file", True, True),
+        ("Passphrase of the agreement file", True, False),
+    ]
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
+    script.write_text(f"IMPORT AGREEMENT FROM '{tmp_path / 'f'}'")
+    with pytest.raises(SystemExit) as ended:
+        main(["run", str(script), "--db", str(safe)])
+    assert ended.value.code == 2
+    assert "there is no passphrase" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"CREATE AGREEMENT north ({COLUMNS})",
+        'CREATE AGREEMENT "a b" (("x y", z) SENSITIVE AS rotation(degrees => [13.7]), k KEY)',
+        "DROP AGREEMENT north",
+        "DROP AGREEMENT IF EXISTS north",
+        "EXPORT AGREEMENT north TO 'it''s'",
+        "IMPORT AGREEMENT FROM 'it''s'",
+        "DESCRIBE AGREEMENT north",
+        "SHOW AGREEMENTS",
+        "INTERPRET RELEASE s.r WHERE a >= 2.5 AND b = 'it''s'",
+        "INTERPRET RELEASE s.r PASSING OTHERS WHERE a >= 2.5",
+        "INTERPRET RELEASE s.r TABLE a.b",
+    ],
+)
+def test_statements_are_the_same_when_written_and_read_again(text: str) -> None:
+    (statement,) = parse_script(text)
+    assert not isinstance(statement, PlainSql)
+    (again,) = parse_script(unparse(statement))
+    assert again == statement
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "EXPORT AGREEMENT a TO b",
+        "IMPORT AGREEMENT FROM ''",
+        "EXPORT AGREEMENT a",
+        "SHOW AGREEMENTS x",
+    ],
+)
+def test_what_is_no_statement_of_an_agreement(owner: Owner, text: str) -> None:
+    with pytest.raises(StatementError):
+        owner.execute(text)
+
+
+def test_a_cost_that_no_file_should_have_is_refused() -> None:
+    sealed = bytearray(seal(b"content", PASSPHRASE, CHEAP))
+    sealed[15] = 40
+    with pytest.raises(StoreError, match="changed since it was sealed"):
+        unseal(bytes(sealed), PASSPHRASE)

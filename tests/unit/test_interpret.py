@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import ppdm_sql
+from ppdm_sql.cli import main
 from ppdm_sql.errors import BindError, EngineError, StatementError
 
 if TYPE_CHECKING:
@@ -482,3 +483,32 @@ def test_files_that_cannot_be_read_are_said(study: Owner, tmp_path: Path) -> Non
         study.interpret_file("s.study", tmp_path / "tree.txt")
     with pytest.raises(EngineError, match="the results cannot be read"):
         study.interpret_file("s.study", tmp_path / "nothing.csv")
+
+
+def test_the_command_line(safe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute(DOCUMENT)
+    (tmp_path / "tree.txt").write_text("|--- age <= 2.67\n", encoding="utf-8")
+    (tmp_path / "rules.csv").write_text("rule,support\nage=2.667 => sex=F,0.5\n", encoding="utf-8")
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["interpret", "s.study", *arguments, "--db", str(safe)])
+        said = capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, said.out, said.err
+
+    snapped = "snapped to 2.6666666666666665, the image of an original value\n"
+    assert run("--where", "age >= 2.667") == (0, "age >= 40\n", f"note: age: 2.667 {snapped}")
+    assert run("--where", "drug = 'x' AND age > 2", "--passing-others") == (
+        0,
+        "drug = 'x' AND age > 30\n",
+        "",
+    )
+    assert run(str(tmp_path / "tree.txt")) == (0, "|--- age <= 40\n", f"note: age: 2.67 {snapped}")
+    code, out, _ = run(str(tmp_path / "rules.csv"), "--format", "csv")
+    assert (code, out) == (0, "rule,support\nage=40 => sex=F,0.5\n")
+    code, out, _ = run(str(tmp_path / "rules.csv"))
+    assert (code, "age=40 => sex=F" in out) == (0, True)
+    assert run()[0] == 2
+    assert run("--where", "agee > 2")[0] == 2

@@ -17,7 +17,8 @@ from ppdm_sql.errors import PpdmError, TreatmentError
 from ppdm_sql.model.transform import Exactness
 from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.graded_grouping import MAX_BANDS, GradedGrouping
+from ppdm_sql.transforms.band_limits import MAX_BANDS
+from ppdm_sql.transforms.graded_grouping import GradedGrouping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
