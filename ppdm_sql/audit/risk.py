@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -49,7 +49,8 @@ def classes_of(subject: Subject) -> Classes:
     counted = np.ones(subject.rows, dtype=np.bool_)
     if subject.is_suppressed is not None:
         counted = ~subject.is_suppressed
-    return partition(codes, counted, subject.person)
+    found = partition(codes, counted, subject.repeated_persons)
+    return replace(found, by_person=subject.person is not None)
 
 
 def partition(codes: Sequence[IntArray], counted: BoolArray, person: IntArray | None) -> Classes:
@@ -132,6 +133,21 @@ def class_sizes(classes: Classes) -> list[tuple[int, int, int]]:
         (low, high - 1, int(classes.persons[_between(classes.persons, low, high)].sum()))
         for low, high in pairwise(edges)
     ]
+
+
+def hide_small(counts: Sequence[int], uncounted: int = 0) -> list[int | None]:
+    """Return counts with those below SMALL hidden, and one more where they could be told.
+
+    Somebody who knows the total subtracts what is shown: what remains must not be small either.
+    `uncounted` is what no count covers.
+    """
+    shown: list[int | None] = [None if 0 < count < SMALL else count for count in counts]
+    hidden = uncounted + sum(count for count in counts if 0 < count < SMALL)
+    if None in shown and hidden < SMALL:
+        others = [count for count in shown if count]
+        if others:
+            shown[shown.index(min(others))] = None
+    return shown
 
 
 def _between(sizes: IntArray, low: int, high: int) -> BoolArray:

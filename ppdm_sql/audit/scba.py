@@ -84,6 +84,6 @@ def betrayed_share(column: Column, high: BoolArray) -> float | None:
 def _k_of_high(subject: Subject, high: BoolArray) -> Figure:
     counted = high if subject.is_suppressed is None else high & ~subject.is_suppressed
     codes = [c.released.codes() for c in subject.of_role(Role.QUASI)]
-    found = partition(codes, counted, subject.person)
+    found = partition(codes, counted, subject.repeated_persons)
     smallest = int(found.persons.min()) if found.count else None
     return Figure("risk", "k_high", "", smallest, "the smallest class of the high class alone")

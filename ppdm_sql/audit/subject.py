@@ -95,6 +95,13 @@ class Subject:
     is_suppressed: BoolArray | None = field(default=None, repr=False)
     """Records kept as `*`: exempt from k, counted apart."""
 
+    @property
+    def repeated_persons(self) -> IntArray | None:
+        """Persons where some stand in several rows; None where counting rows counts persons."""
+        if self.person is None or np.bincount(self.person, minlength=1).max(initial=0) <= 1:
+            return None
+        return self.person
+
     def of_role(self, *roles: Role) -> tuple[Column, ...]:
         """Return the columns of some roles."""
         return tuple(column for column in self.columns if column.role in roles)

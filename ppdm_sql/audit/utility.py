@@ -24,7 +24,9 @@ _QUANTILES = np.linspace(0.05, 0.95, 19)
 
 
 def column_figures(column: Column) -> list[Figure]:
-    """Return what one column lost."""
+    """Return what one column lost; nothing where there are no rows."""
+    if not len(column.original.known()):
+        return []
     figures = [_figure(column, "changed", changed_share(column), "share of values that changed")]
     lost = float((column.original.known() & ~column.released.known()).mean())
     figures.append(_figure(column, "lost", lost, "share of values that became NULL"))
@@ -51,7 +53,7 @@ def column_figures(column: Column) -> list[Figure]:
     return figures
 
 
-def changed_share(column: Column) -> float | None:
+def changed_share(column: Column) -> float:
     """Return the share of values that are not what they were; NULL equals NULL."""
     before, after = column.original, column.released
     if before.numbers is not None and after.numbers is not None:
@@ -60,7 +62,7 @@ def changed_share(column: Column) -> float | None:
         same = before.labels == after.labels
     else:
         same = ~before.known() & ~after.known()
-    return float(1 - same.mean()) if len(same) else None
+    return float(1 - same.mean())
 
 
 def mean_drift(x: FloatArray, y: FloatArray) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ppdm_sql.model.syntax import OwnStatement, PlainSql, Statement
+from ppdm_sql.statements.audit import parse_audit_release
 from ppdm_sql.statements.commands import (
     parse_describe_release,
     parse_explain_release,
@@ -47,6 +48,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DROP", "HIERARCHY"), parse_drop_hierarchy),
     (("SHOW", "HIERARCHIES"), parse_show_hierarchies),
     (("EXPLAIN", "HIERARCHIES"), parse_explain_hierarchies),
+    (("AUDIT", "RELEASE"), parse_audit_release),
 )
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)

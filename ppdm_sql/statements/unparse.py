@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ppdm_sql.model.syntax import (
     Argument,
+    AuditRelease,
     ColumnName,
     ColumnRule,
     CreateHierarchy,
@@ -64,6 +65,8 @@ def unparse(statement: Statement) -> str:
             return "SHOW HIERARCHIES"
         case ExplainHierarchies(name):
             return f"EXPLAIN HIERARCHIES FOR RELEASE {_qualified(name)}"
+        case AuditRelease():
+            return _audit(statement)
         case PlainSql(text):
             return text
 
@@ -82,6 +85,15 @@ def _create(statement: CreateRelease) -> str:
         )
         text += f"\nWITH ({options})"
     return text
+
+
+def _audit(statement: AuditRelease) -> str:
+    text = f"AUDIT RELEASE {_qualified(statement.name)}"
+    if statement.against is not None:
+        text += f" AGAINST {_qualified(statement.against)}"
+    if statement.into is not None:
+        text += f" INTO {_name(statement.into)}"
+    return text if statement.path is None else f"{text} TO {_string(statement.path)}"
 
 
 def _rule(rule: ColumnRule) -> str:

@@ -50,8 +50,8 @@ class BandWidth:
             target.label,
             share,
             chance_number(x, near),
-            "the spacing of the values gives the width of the bands away, and with it"
-            f" {percent(share)} of the distances to the smallest value",
+            f"the spacing of the values gives {percent(share)} of the distances to the smallest"
+            " value away",
         )
 
 
