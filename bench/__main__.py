@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from bench import anonymity, generalize, publish, spine, treatments
+from bench import anonymity, audit, generalize, publish, spine, treatments
 from bench.measure import Figure
 
 
@@ -20,7 +20,7 @@ def main() -> int:
     parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
     arguments = parser.parse_args()
     figures = []
-    for room in (spine, treatments, anonymity, generalize, publish):
+    for room in (spine, treatments, anonymity, generalize, publish, audit):
         for figure in room.run(arguments.rows):
             figures.append(figure)
             print(_line(figure), flush=True)

@@ -1,6 +1,6 @@
 """The command line: reads arguments, prints results, turns errors into exit codes.
 
-0 all went well · 2 something the user can fix · 1 a bug.
+0 all went well · 2 something the user can fix · 3 an audit misses a requirement · 1 a bug.
 """
 
 from __future__ import annotations
@@ -247,6 +247,33 @@ def demo(patients: int) -> None:
     from ppdm_sql.cli.demo import run_demo
 
     run_demo(patients)
+
+
+@cli.command()
+@click.argument("release")
+@_DATABASE
+@click.option("--against", metavar="TABLE", help="A table that somebody outside may have.")
+@click.option("--html", "html", metavar="FILE.html", help="Write the report as a page.")
+@click.option("--json", "json", metavar="FILE.json", help="Write the report as JSON.")
+@click.option("--into", metavar="SCHEMA", help="Write the report as tables of a schema.")
+@click.option("--require", metavar="TEXT", help='Such as "k>=5, prosecutor<=0.2": exit 3 if unmet.')
+@click.option("--internal", is_flag=True, help="Show the owner parameters and small cells, too.")
+def audit(
+    release: str,
+    database: str,
+    against: str | None,
+    html: str | None,
+    json: str | None,
+    into: str | None,
+    require: str | None,
+    internal: bool,
+) -> None:
+    """Say what RELEASE protects and what it costs, and attack it."""
+    from ppdm_sql.cli.audit import run_audit
+
+    pages = [page for page in (html, json) if page is not None]
+    with _owner(database, must_exist=True) as owner:
+        run_audit(owner, release, against, into, pages, require, internal)
 
 
 def _ask_passphrase(pause: Callable[[], AbstractContextManager[None]], is_new: bool) -> str:

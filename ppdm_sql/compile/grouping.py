@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.compile.query import Storage
     from ppdm_sql.compile.targets import Target
-    from ppdm_sql.model.grouping import Grouping
+    from ppdm_sql.model.grouping import Grouping, When
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.transform import InputColumn
     from ppdm_sql.model.types import ColumnType
@@ -259,12 +259,17 @@ def _grouping(release: Release) -> Grouping:
     return release.grouping
 
 
+def high_flag(when: When) -> exp.Expr:
+    """Return whether a row is in the high class, over columns of the source; unknown means yes."""
+    is_low = exp.Not(this=exp.Paren(this=when.tree.copy()))
+    return exp.case().when(is_low, exp.false()).else_(exp.true())
+
+
 def _with_high(grouping: Grouping, carried: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
     """Add whether a row is in the high class; where that cannot be told, it is."""
     if grouping.when is None:
         return dict(carried)
-    is_low = exp.Not(this=exp.Paren(this=grouping.when.tree.copy()))
-    return {**carried, _HIGH: exp.case().when(is_low, exp.false()).else_(exp.true())}
+    return {**carried, _HIGH: high_flag(grouping.when)}
 
 
 def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:

@@ -408,6 +408,24 @@ AgreementStatement: TypeAlias = (
     | DescribeAgreement
     | ShowAgreements
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRelease:
+    """AUDIT RELEASE name [AGAINST table] [INTO schema] [TO 'report.html']."""
+
+    name: QualifiedName
+    against: QualifiedName | None = None
+    """A table that somebody outside may have."""
+    into: Name | None = None
+    """The schema that gets the audit as tables."""
+    path: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+    against_span: Span | None = field(default=None, compare=False, repr=False)
+    into_span: Span | None = field(default=None, compare=False, repr=False)
+    path_span: Span | None = field(default=None, compare=False, repr=False)
+
+
 ReleaseStatement: TypeAlias = (
     CreateRelease
     | DropRelease
@@ -422,5 +440,5 @@ ReleaseStatement: TypeAlias = (
 HierarchyStatement: TypeAlias = (
     CreateHierarchy | DropHierarchy | ShowHierarchies | ExplainHierarchies
 )
-OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement | AgreementStatement
+OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement | AgreementStatement | AuditRelease
 Statement: TypeAlias = OwnStatement | PlainSql

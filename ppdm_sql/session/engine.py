@@ -349,6 +349,11 @@ def withheld() -> Iterator[None]:
         raise engine_error(error) from None
 
 
+def engine_version() -> str:
+    """Return the version of DuckDB."""
+    return duckdb.__version__
+
+
 def _open_error(database: Path | None, error: duckdb.Error) -> StoreError:
     holder = _HOLDER.search(str(error))
     if holder is not None:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ppdm_sql.errors import PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
+    AuditRelease,
     CreateAgreement,
     CreateHierarchy,
     CreateRelease,
@@ -37,11 +38,13 @@ from ppdm_sql.model.syntax import (
 )
 from ppdm_sql.session import answers, interpreting
 from ppdm_sql.session.agreements import Agreements, passphrase_of_environment
+from ppdm_sql.session.auditing import audit_release
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
 from ppdm_sql.session.places import located
 from ppdm_sql.session.publishing import publish
+from ppdm_sql.session.reporting import audit_result, write_report, write_tables
 from ppdm_sql.session.result import Result
 from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.catalog import open_store
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     import duckdb
     import pandas as pd
 
+    from ppdm_sql.audit.report import Report
     from ppdm_sql.model.syntax import AgreementStatement, Statement
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
@@ -184,6 +188,23 @@ class Owner:
         """Return what was published, the latest last."""
         return list_publications(self._engine)
 
+    def audit(
+        self,
+        release: str,
+        *,
+        against: str | None = None,
+        into: str | None = None,
+        is_internal: bool = False,
+    ) -> Report:
+        """Audit a release: risk, attacks, utility; `against` a table somebody may have.
+
+        `into` writes the audit as tables of a schema. `is_internal` adds to the report what only
+        the owner should see: the parameters of the script and small cells.
+        """
+        background = None if against is None else parse_name(against)
+        schema = None if into is None else parse_name(into).name
+        return self._audit(AuditRelease(parse_name(release), background, schema), is_internal)
+
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self._engine.progress()
@@ -265,6 +286,8 @@ class Owner:
                 return Result(results.table, "\n".join(results.notes))
             case PublishRelease():
                 return _published(publish(self._releases, statement))
+            case AuditRelease():
+                return audit_result(self._audit(statement))
             case PlainSql():
                 return self._plain(statement, parameters)
 
@@ -288,6 +311,14 @@ class Owner:
                 return Result(known.describe(statement))
             case ShowAgreements():
                 return Result(known.show())
+
+    def _audit(self, statement: AuditRelease, is_internal: bool = False) -> Report:
+        report = audit_release(self._releases, statement, is_internal)
+        if statement.into is not None:
+            write_tables(self._engine, report, statement.into, statement.into_span)
+        if statement.path is not None:
+            write_report(report, Path(statement.path), statement.path_span)
+        return report
 
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement):

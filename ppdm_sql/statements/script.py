@@ -13,6 +13,7 @@ from ppdm_sql.statements.agreement import (
     parse_import_agreement,
     parse_show_agreements,
 )
+from ppdm_sql.statements.audit import parse_audit_release
 from ppdm_sql.statements.commands import (
     parse_describe_release,
     parse_explain_release,
@@ -65,6 +66,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DESCRIBE", "AGREEMENT"), parse_describe_agreement),
     (("SHOW", "AGREEMENTS"), parse_show_agreements),
     (("PUBLISH", "RELEASE"), parse_publish_release),
+    (("AUDIT", "RELEASE"), parse_audit_release),
 )
 
 _DESCRIBES = (parse_describe_release, parse_describe_agreement)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ppdm_sql.model.syntax import (
     Argument,
+    AuditRelease,
     ColumnName,
     ColumnRule,
     CreateAgreement,
@@ -94,6 +95,8 @@ def unparse(statement: Statement) -> str:
             return f"DESCRIBE AGREEMENT {_name(name)}"
         case ShowAgreements():
             return "SHOW AGREEMENTS"
+        case AuditRelease():
+            return _audit(statement)
         case PlainSql(text):
             return text
 
@@ -124,6 +127,15 @@ def _with(options: tuple[Option, ...]) -> str:
 def treatment_text(rule: ColumnRule) -> str:
     """Return the treatments of a rule as a script writes them, arguments included."""
     return " THEN ".join(_call(call) for call in rule.treatments)
+
+
+def _audit(statement: AuditRelease) -> str:
+    text = f"AUDIT RELEASE {_qualified(statement.name)}"
+    if statement.against is not None:
+        text += f" AGAINST {_qualified(statement.against)}"
+    if statement.into is not None:
+        text += f" INTO {_name(statement.into)}"
+    return text if statement.path is None else f"{text} TO {_string(statement.path)}"
 
 
 def _rule(rule: ColumnRule) -> str:

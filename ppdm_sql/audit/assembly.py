@@ -1,0 +1,200 @@
+"""From a subject to its report: every measure and every attack, once."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppdm_sql.audit.attacks import run_attacks
+from ppdm_sql.audit.attacks.linking import population
+from ppdm_sql.audit.attacks.protocol import Earlier, Scene, Scope
+from ppdm_sql.audit.breaches import divergence_figure, proximity_figures
+from ppdm_sql.audit.classifiers import classifier_figures, is_available
+from ppdm_sql.audit.clustering import clustering_figures
+from ppdm_sql.audit.diversity import diversity_figures, measure_classes
+from ppdm_sql.audit.pictures import before_and_after
+from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
+from ppdm_sql.audit.risk import class_sizes, classes_of, hide_small, risk_figures
+from ppdm_sql.audit.rules import rules_figures
+from ppdm_sql.audit.scba import scba_figures
+from ppdm_sql.audit.shape import class_figures, shape_figures
+from ppdm_sql.audit.singling import singling_sets
+from ppdm_sql.audit.utility import column_figures
+from ppdm_sql.audit.verdict import verdict
+from ppdm_sql.model.syntax import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.audit.attacks.protocol import Background, Finding
+    from ppdm_sql.audit.diversity import SensitiveValues
+    from ppdm_sql.audit.figures import Figure
+    from ppdm_sql.audit.risk import Classes
+    from ppdm_sql.audit.subject import Column, Subject
+
+SEED = 20_030
+MOST_SAMPLED = 20_000
+_SHOWN_SETS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything that was read for an audit."""
+
+    release: str
+    version: int
+    subject: Subject = field(repr=False)
+    sensitive: tuple[SensitiveValues, ...] = field(repr=False)
+    script: str = field(repr=False)
+    software: tuple[tuple[str, str], ...]
+    again: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict, repr=False)
+    """More answers for all rows, by column."""
+    earlier_numbers: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
+    """Columns of the version before, for all rows."""
+    earlier_classes: IntArray | None = field(default=None, repr=False)
+    background: Background | None = None
+    against: str | None = None
+    suppressed: int = 0
+    """Rows that GENERALIZE left out."""
+    more_figures: tuple[Figure, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], None]) -> Report:
+    """Measure, attack, and sum up."""
+    subject = material.subject
+    on_stage("measuring classes")
+    classes = classes_of(subject)
+    figures = _risk(material, classes)
+    on_stage("looking for columns that single people out")
+    singling = singling_sets(subject)[:_SHOWN_SETS]
+    on_stage("measuring what columns keep")
+    for column in subject.columns:
+        if column.role is not Role.KEY:
+            figures += column_figures(column)
+    figures += class_figures(classes.rows, material.suppressed)
+    generator = np.random.default_rng(SEED)
+    chosen = np.arange(subject.rows)
+    if subject.rows > MOST_SAMPLED:
+        chosen = np.sort(generator.choice(subject.rows, MOST_SAMPLED, replace=False))
+    sample = subject.take(chosen)
+    on_stage("mining the original and the release")
+    figures += [*_mining(subject, sample, generator), *material.more_figures]
+    on_stage("attacking")
+    attacks = run_attacks(_scene(material, sample, chosen, classes))
+    columns = tuple(
+        _column(column, figures, attacks) for column in subject.columns if column.role != Role.KEY
+    )
+    left_out = list(material.left_out)
+    if not is_available():
+        left_out.append("classifiers: install ppdm-sql[audit]")
+    return Report(
+        stamp=_stamp(material, len(chosen)),
+        verdict=verdict(figures, attacks, columns),
+        figures=tuple(figures),
+        attacks=tuple(attacks),
+        columns=columns,
+        class_sizes=_sizes(classes, is_internal),
+        singling=tuple(singling),
+        left_out=tuple(left_out),
+        script=material.script,
+        is_internal=is_internal,
+    )
+
+
+def _risk(material: Material, classes: Classes) -> list[Figure]:
+    subject = material.subject
+    around = None
+    if material.background is not None:
+        around = population(material.background, classes.of_row, classes.count)
+    figures = risk_figures(classes, around)
+    figures += diversity_figures(
+        material.sensitive, measure_classes(classes, material.sensitive, subject.repeated_persons)
+    )
+    values = {column.name: column for column in subject.columns}
+    for sensitive in material.sensitive:
+        numbers = values[sensitive.name].original.numbers
+        if numbers is not None:
+            figures += proximity_figures(sensitive.name, classes, numbers)
+        else:
+            figures.append(
+                divergence_figure(sensitive.name, classes, sensitive.value, subject.is_high)
+            )
+    return figures + scba_figures(subject)
+
+
+def _mining(subject: Subject, sample: Subject, generator: np.random.Generator) -> list[Figure]:
+    numeric = [c for c in subject.numeric if c.role is not Role.KEY]
+    sampled = [c for c in sample.numeric if c.role is not Role.KEY]
+    figures = [
+        *shape_figures(numeric),
+        *clustering_figures(sampled, generator),
+        *rules_figures([c for c in sample.columns if c.role is not Role.KEY]),
+    ]
+    return figures + (classifier_figures(sample) if is_available() else [])
+
+
+def _scene(material: Material, sample: Subject, chosen: IntArray, classes: Classes) -> Scene:
+    earlier: Earlier | None = None
+    if material.earlier_classes is not None:
+        numbers = {name: values[chosen] for name, values in material.earlier_numbers.items()}
+        earlier = Earlier(numbers, classes.of_row, material.earlier_classes)
+    again = {
+        name: tuple(answer[chosen] for answer in answers)
+        for name, answers in material.again.items()
+    }
+    return Scene(sample, SEED, again, earlier, material.background)
+
+
+def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding]) -> ColumnReport:
+    before, after = before_and_after(column)
+    measured = {f.name: f.value for f in figures if f.about == column.name and f.part == "utility"}
+    kept = measured.get("correlation", measured.get("association"))
+    lost = measured.get("lost") or 0.0
+    # A constant has no correlation: what became NULL or one value tells nothing.
+    utility = abs(kept) * (1 - lost) if kept is not None else (0.0 if lost == 1 else None)
+    aimed = [
+        a.share
+        for a in attacks
+        if a.scope is not Scope.TABLE and column.name in a.target.split(", ")
+    ]
+    return ColumnReport(
+        column.name,
+        column.role.value,
+        " then ".join(column.treatments),
+        before,
+        after,
+        utility,
+        1.0 if column.is_kept else max(aimed, default=0.0),
+    )
+
+
+def _sizes(classes: Classes, is_internal: bool) -> tuple[ClassSizes, ...]:
+    sizes = class_sizes(classes)
+    counts: list[int | None] = [count for _, _, count in sizes]
+    shown = counts if is_internal else hide_small([count for _, _, count in sizes])
+    return tuple(
+        ClassSizes(low, high if high < 2**61 else None, persons)
+        for (low, high, _), persons in zip(sizes, shown, strict=True)
+    )
+
+
+def _stamp(material: Material, sampled: int) -> Stamp:
+    person = material.subject.person
+    return Stamp(
+        material.release,
+        material.version,
+        material.subject.rows,
+        None if person is None else len(np.unique(person)),
+        sampled,
+        SEED,
+        datetime.now(UTC).replace(microsecond=0),
+        material.software,
+        hashlib.sha256(material.script.encode()).hexdigest(),
+        material.against,
+    )

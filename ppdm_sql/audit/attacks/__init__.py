@@ -1,0 +1,54 @@
+"""Attacks on a release, one a file, each with the knowledge it needs; the least comes first.
+
+Adding one: its file, one line in ATTACKS, one test file that shows it succeeding on a weak release
+and failing on a protected one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.audit.attacks.averaging import Averaging
+from ppdm_sql.audit.attacks.band_width import BandWidth
+from ppdm_sql.audit.attacks.differencing import DifferencingClasses, DifferencingNumbers
+from ppdm_sql.audit.attacks.digit_shift import DigitShift
+from ppdm_sql.audit.attacks.frequency import Frequency
+from ppdm_sql.audit.attacks.known_input import KnownInput
+from ppdm_sql.audit.attacks.known_pairs import KnownPairs
+from ppdm_sql.audit.attacks.linkage import RecordLinkage
+from ppdm_sql.audit.attacks.linking import Linking
+from ppdm_sql.audit.attacks.ordering import Ordering
+from ppdm_sql.audit.attacks.spectral import Spectral
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.audit.attacks.protocol import Attack, Finding, Scene
+
+ATTACKS: tuple[Attack, ...] = (
+    DigitShift(),
+    BandWidth(),
+    Averaging(),
+    Frequency(),
+    Ordering(),
+    Spectral(),
+    KnownPairs(2),
+    KnownPairs(5),
+    KnownPairs(20),
+    KnownInput(),
+    RecordLinkage(),
+    Linking(),
+    DifferencingNumbers(),
+    DifferencingClasses(),
+)
+
+
+def run_attacks(scene: Scene, attacks: Sequence[Attack] = ATTACKS) -> list[Finding]:
+    """Run every attack on everything it applies to."""
+    targets = tuple(scene.targets())
+    return [
+        attack.run(target, scene)
+        for attack in attacks
+        for target in targets
+        if attack.applies_to(target, scene)
+    ]

@@ -1,0 +1,59 @@
+"""Ask again and again, and average the noise away: must gain nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.scoring import percent
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.audit.attacks.protocol import Scene, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Averaging:
+    """The mean of several answers to the same question about the same people."""
+
+    name: ClassVar[str] = "averaging"
+    knowledge: ClassVar[str] = "none"
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """Columns that were asked for again."""
+        if target.scope is not Scope.COLUMN or not target.columns[0].is_numeric:
+            return False
+        return target.columns[0].name in scene.again
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Say how much of the noise's variance the mean is rid of."""
+        column = target.columns[0]
+        before, after = column.original.numbers, column.released.numbers
+        assert before is not None
+        assert after is not None
+        share = averaged_away(before, (after, *scene.again[column.name]))
+        asked = len(scene.again[column.name]) + 1
+        return Finding(
+            self.name,
+            self.knowledge,
+            target.scope,
+            target.label,
+            share,
+            0.0,
+            f"asking {asked} times and averaging takes away {percent(share)} of the noise",
+        )
+
+
+def averaged_away(x: FloatArray, answers: tuple[FloatArray, ...]) -> float:
+    """Return the share of the first answer's error variance that the mean of all is rid of."""
+    together = np.stack((x, *answers))
+    known = ~np.isnan(together).any(axis=0)
+    if known.sum() < 2:
+        return 0.0
+    error = float(np.var(together[1, known] - together[0, known]))
+    left = float(np.var(together[1:, known].mean(axis=0) - together[0, known]))
+    # Adding equal numbers and dividing again rounds: that is no gain.
+    return max(1 - left / error, 0.0) if error > 0 and left < error * (1 - 1e-9) else 0.0

@@ -1,0 +1,119 @@
+"""Some persons' originals are known: what do they give away of everybody else's?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppdm_sql.audit.attacks.models import guess_numbers, guess_rows
+from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.scoring import (
+    chance_label,
+    chance_number,
+    hits,
+    percent,
+    recovered,
+    tolerance,
+)
+from ppdm_sql.audit.shape import matrices
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.audit.attacks.protocol import Scene, Target
+
+_DRAWS = 10
+"""Who is known is drawn this often; the share is the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPairs:
+    """Fit the simplest model to the known persons, apply it to all."""
+
+    persons: int
+
+    @property
+    def name(self) -> str:
+        """As in `--require`: known_pairs_2, known_pairs_5."""
+        return f"known_pairs_{self.persons}"
+
+    @property
+    def knowledge(self) -> str:
+        """Return how many persons must be known."""
+        return f"the original values of {self.persons} persons in the release"
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """Columns treated alone, and groups of numbers."""
+        if target.scope is Scope.GROUP:
+            is_possible = all(column.is_numeric for column in target.columns)
+            return is_possible and len(matrices(target.columns)[0]) > self.persons
+        column = target.columns[0]
+        if target.scope is not Scope.COLUMN or not target.is_alone:
+            return False
+        if column.is_numeric:
+            return len(column.pair()[0]) > self.persons
+        return _labels_of(target)[0].size > self.persons
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Draw who is known, guess the others, count."""
+        generator = scene.generator(self.name + target.label)
+        column = target.columns[0]
+        if target.scope is Scope.GROUP:
+            share, chance = self._rows(*matrices(target.columns), generator)
+        elif column.is_numeric:
+            share, chance = self._numbers(*column.pair(), generator)
+        else:
+            share, chance = self._labels(*_labels_of(target), generator)
+        return Finding(
+            self.name,
+            self.knowledge,
+            target.scope,
+            target.label,
+            share,
+            chance,
+            f"with {self.persons} known persons, {percent(share)} of all values come back",
+        )
+
+    def _numbers(
+        self, x: FloatArray, y: FloatArray, generator: np.random.Generator
+    ) -> tuple[float, float]:
+        near = tolerance(x)
+        shares = []
+        for _ in range(_DRAWS):
+            known = generator.choice(len(x), self.persons, replace=False)
+            guess = guess_numbers(x[known], y[known], y)
+            shares.append(recovered(np.delete(x, known), np.delete(guess, known), near))
+        return float(np.mean(shares)), chance_number(x, near)
+
+    def _rows(
+        self, x: FloatArray, y: FloatArray, generator: np.random.Generator
+    ) -> tuple[float, float]:
+        """A row is recovered when all its columns are."""
+        near = [tolerance(column) for column in x.T]
+        shares = []
+        for _ in range(_DRAWS):
+            known = generator.choice(len(x), self.persons, replace=False)
+            guess = guess_rows(x[known], y[known], y)
+            right = [hits(x[:, i], guess[:, i], near[i]) for i in range(x.shape[1])]
+            shares.append(float(np.delete(np.all(right, axis=0), known).mean()))
+        chance = min(chance_number(column, near[i]) for i, column in enumerate(x.T))
+        return float(np.mean(shares)), chance
+
+    def _labels(
+        self, x: IntArray, y: IntArray, generator: np.random.Generator
+    ) -> tuple[float, float]:
+        """A known person tells what its alias stands for; the others are guessed."""
+        shares = []
+        for _ in range(_DRAWS):
+            known = generator.choice(len(x), self.persons, replace=False)
+            meaning = np.full(int(y.max()) + 1, int(np.bincount(x[known]).argmax()))
+            meaning[y[known]] = x[known]
+            shares.append(float((np.delete(meaning[y], known) == np.delete(x, known)).mean()))
+        return float(np.mean(shares)), chance_label(x)
+
+
+def _labels_of(target: Target) -> tuple[IntArray, IntArray]:
+    column = target.columns[0]
+    both = column.original.known() & column.released.known()
+    return column.original.codes()[both], column.released.codes()[both]

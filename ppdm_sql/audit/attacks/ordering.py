@@ -1,0 +1,58 @@
+"""Match ranks with a public distribution: what keeps order can be put back in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.scoring import chance_number, percent, recovered, tolerance
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.audit.attacks.protocol import Scene, Target
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """Half of the sample, without its order, stands for a public distribution of the other half."""
+
+    name: ClassVar[str] = "ordering"
+    knowledge: ClassVar[str] = "how the original is distributed among comparable people"
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """Columns of numbers."""
+        if target.scope is not Scope.COLUMN or not target.columns[0].is_numeric:
+            return False
+        return len(target.columns[0].pair()[0]) >= 4
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Give the value of a rank to whoever has the rank, in the better of both directions."""
+        x, y = target.columns[0].pair()
+        order = scene.generator(self.name + target.label).permutation(len(x))
+        public, attacked = order[: len(x) // 2], order[len(x) // 2 :]
+        near = tolerance(x)
+        share = max(
+            recovered(x[attacked], by_rank(x[public], sign * y[attacked]), near)
+            for sign in (1.0, -1.0)
+        )
+        return Finding(
+            self.name,
+            self.knowledge,
+            target.scope,
+            target.label,
+            share,
+            chance_number(x[attacked], near),
+            f"matching ranks with a public distribution gives {percent(share)} of the values",
+        )
+
+
+def by_rank(public: FloatArray, y: FloatArray) -> FloatArray:
+    """Return for each released number the public quantile of its rank, equal ones alike."""
+    ordered = np.sort(y)
+    middle = (
+        np.searchsorted(ordered, y, side="left") + np.searchsorted(ordered, y, side="right")
+    ) / 2
+    return np.quantile(public, np.clip(middle / len(y), 0, 1))

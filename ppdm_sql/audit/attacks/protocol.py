@@ -1,0 +1,139 @@
+"""What an attack is: the knowledge it needs, what it applies to, what it gets."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ppdm_sql.model.syntax import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.audit.subject import Column, Subject
+
+
+class Scope(StrEnum):
+    """What an attack is aimed at."""
+
+    COLUMN = "column"
+    GROUP = "group"
+    """Columns that one treatment takes together."""
+    TABLE = "table"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The columns an attack is aimed at."""
+
+    scope: Scope
+    columns: tuple[Column, ...]
+    is_alone: bool = True
+    """For a column: whether its treatment takes no other column with it."""
+
+    @property
+    def label(self) -> str:
+        """The columns, for people."""
+        return ", ".join(column.name for column in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The version before this one, for rows of the same KEY."""
+
+    numbers: Mapping[str, FloatArray] = field(repr=False)
+    """Columns of the sample as the earlier version shows them; NaN where it does not."""
+    classes_now: IntArray = field(repr=False)
+    """The class of every row now, -1 for none."""
+    classes_before: IntArray = field(repr=False)
+    """The class of the same row before, -1 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """A table that somebody outside has, and what it shares with the release."""
+
+    columns: tuple[str, ...]
+    """The quasi-identifiers that can be compared."""
+    released: IntArray = field(repr=False)
+    """What each released row shows of them, as a number."""
+    known: IntArray = field(repr=False)
+    """What each row of the background would show; -1 where no released row can be meant."""
+    released_person: IntArray | None = field(default=None, repr=False)
+    """Who each released row is, where the background has the KEY: the truth to compare with."""
+    known_person: IntArray | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What attacks are run on: a sample of rows, and what an attacker may have beside it."""
+
+    sample: Subject = field(repr=False)
+    seed: int = 0
+    again: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict, repr=False)
+    """More answers to the same question about the same rows, by column."""
+    earlier: Earlier | None = None
+    background: Background | None = None
+
+    def generator(self, name: str) -> np.random.Generator:
+        """Return a generator of its own for each attack: their order decides nothing."""
+        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+
+    def targets(self) -> Iterator[Target]:
+        """Return everything an attack can be aimed at: columns, groups, the whole."""
+        columns = [
+            c for c in self.sample.columns if c.role is not Role.KEY and c.released.known().any()
+        ]
+        groups: dict[int, list[Column]] = {}
+        for column in columns:
+            groups.setdefault(column.group, []).append(column)
+        for column in columns:
+            if not column.is_kept:
+                yield Target(Scope.COLUMN, (column,), len(groups[column.group]) == 1)
+        for members in groups.values():
+            if len(members) > 1 and not members[0].is_kept:
+                yield Target(Scope.GROUP, tuple(members))
+        if columns:
+            yield Target(Scope.TABLE, tuple(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What an attack got."""
+
+    attack: str
+    knowledge: str
+    scope: Scope
+    target: str
+    share: float
+    """0: nothing, 1: everything; the sentence says of what."""
+    chance: float
+    """What a guess without the release would get."""
+    sentence: str
+
+
+class Attack(Protocol):
+    """What every attack has. Frozen; keeps nothing of what it saw."""
+
+    @property
+    def name(self) -> str:
+        """As in `--require`."""
+        ...
+
+    @property
+    def knowledge(self) -> str:
+        """What an attacker must have."""
+        ...
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """Tell whether it can be tried."""
+        ...
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Try it."""
+        ...

@@ -1,0 +1,58 @@
+"""When a value counts as recovered, and what guessing would recover."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
+
+PRECISION = 0.01
+"""A number is recovered within this share of its column's spread, 5 to 95 percent of the values."""
+
+
+def tolerance(x: FloatArray) -> float:
+    """Return how near a guess must be: 1 % of the spread."""
+    if not len(x):
+        return 0.0
+    low, high = np.quantile(x, [0.05, 0.95])
+    spread = float(high - low) or float(x.max() - x.min())
+    return PRECISION * spread
+
+
+def hits(x: FloatArray, guess: FloatArray, near: float) -> BoolArray:
+    """Tell which guesses are near enough; a guess that is not there is none."""
+    # A guess that is exact but for rounding is exact.
+    rounding = 1e-9 * np.maximum(np.abs(x), 1.0)
+    found: BoolArray = np.abs(x - guess) <= near + rounding
+    return found
+
+
+def recovered(x: FloatArray, guess: FloatArray, near: float) -> float:
+    """Return the share of numbers that a guess is near enough to."""
+    return float(hits(x, guess, near).mean()) if len(x) else 0.0
+
+
+def chance_number(x: FloatArray, near: float) -> float:
+    """Return the share that the best single guess recovers."""
+    if not len(x):
+        return 0.0
+    ordered = np.sort(x)
+    ends = np.searchsorted(ordered, ordered + 2 * near, side="right")
+    return float((ends - np.arange(len(x))).max() / len(x))
+
+
+def chance_label(labels: IntArray) -> float:
+    """Return the share of the most frequent value."""
+    return float(np.bincount(labels).max() / len(labels)) if len(labels) else 0.0
+
+
+def percent(share: float) -> str:
+    """Return a share as people read it, without claiming more than was seen."""
+    if 0 < share < 0.001:
+        return "< 0.1\u00a0%"
+    if 0.999 < share < 1:
+        return "> 99.9\u00a0%"
+    return f"{100 * share:.3g}\u00a0%"

@@ -1,0 +1,81 @@
+"""Filter additive noise with what columns have in common (Kargupta 2003, Huang 2005)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.shape import matrices
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.audit.attacks.protocol import Scene, Target
+
+_NOISE = "noise"
+
+
+@dataclass(frozen=True, slots=True)
+class Spectral:
+    """The best linear estimate from all numeric columns, given how large the noise is."""
+
+    name: ClassVar[str] = "spectral"
+    knowledge: ClassVar[str] = "how large the noise is"
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """The whole, with noise on a number of it."""
+        if target.scope is not Scope.TABLE:
+            return False
+        numbers = [c for c in target.columns if c.is_numeric]
+        is_noised = any(_NOISE in c.treatments for c in numbers)
+        return is_noised and len(matrices(numbers)[0]) > 2 * len(numbers)
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Say how much of the noise is filtered out of the column that suffers most."""
+        numbers = [c for c in target.columns if c.is_numeric]
+        noised = [i for i, c in enumerate(numbers) if _NOISE in c.treatments]
+        x, y = matrices(numbers)
+        noise = np.array(
+            [np.var(y[:, i] - x[:, i]) if i in noised else 0.0 for i in range(len(numbers))]
+        )
+        removed = noise_removed(x, filtered(y, noise), y)
+        alone = np.array(
+            [
+                noise_removed(x[:, [i]], filtered(y[:, [i]], noise[[i]]), y[:, [i]])[0]
+                for i in noised
+            ]
+        )
+        worst = max(noised, key=lambda i: float(removed[i]))
+        share = float(removed[worst])
+        return Finding(
+            self.name,
+            self.knowledge,
+            Scope.GROUP,
+            ", ".join(numbers[i].name for i in noised),
+            share,
+            float(alone[noised.index(worst)]),
+            f"the other columns help to filter {percent(share)} of the noise's variance out of"
+            f" {numbers[worst].name}",
+        )
+
+
+def filtered(y: FloatArray, noise: FloatArray) -> FloatArray:
+    """Return the best linear estimate of originals: cov(x) · cov(y)^-1 · (y - mean) + mean."""
+    covariance = np.atleast_2d(np.cov(y, rowvar=False))
+    values, vectors = np.linalg.eigh(covariance - np.diag(noise))
+    clean = (vectors * np.maximum(values, 0)) @ vectors.T
+    weights = clean @ np.linalg.pinv(covariance)
+    middle = y.mean(axis=0)
+    estimate: FloatArray = (y - middle) @ weights.T + middle
+    return estimate
+
+
+def noise_removed(x: FloatArray, estimate: FloatArray, y: FloatArray) -> FloatArray:
+    """Return for each column how much of the noise's variance an estimate is rid of, 0 to 1."""
+    noise = np.var(y - x, axis=0)
+    left = np.var(estimate - x, axis=0)
+    removed: FloatArray = np.clip(1 - left / np.where(noise > 0, noise, 1.0), 0, 1)
+    return np.where(noise > 0, removed, 0.0)

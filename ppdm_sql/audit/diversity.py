@@ -1,0 +1,113 @@
+"""l, t and alpha: what a class tells of its members' original sensitive values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from ppdm_sql import anonymity
+from ppdm_sql.anonymity.cells import Scale, code_cells
+from ppdm_sql.audit.figures import Figure
+from ppdm_sql.model.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.anonymity import IntArray
+    from ppdm_sql.audit.risk import Classes
+
+RECURSIVE_L = 2
+"""The l for which the least c of recursive (c, l)-diversity is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveValues:
+    """A sensitive column: its values in the whole source, and which of them each row has."""
+
+    name: str
+    value: IntArray = field(repr=False)
+    """Place in the source's ordered, distinct values; NULL is one of them."""
+    counts: IntArray = field(repr=False)
+    """How often each stands in the source."""
+    is_ordered: bool
+    """Whether distances between values are those of their ranks: numbers and dates."""
+
+
+def measure_classes(
+    classes: Classes, columns: Sequence[SensitiveValues], person: IntArray | None
+) -> anonymity.Measures:
+    """Measure the classes of a release by its sensitive columns."""
+    counted = classes.of_row >= 0
+    who = None if person is None else pa.array(person[counted])
+    problem = code_cells(
+        (),
+        (),
+        (),
+        [pa.array(classes.of_row[counted])],
+        np.ones(int(counted.sum()), dtype=np.int64),
+        [(pa.array(column.value[counted]), _scale(column)) for column in columns],
+        who,
+    ).problem
+    return anonymity.measure(problem, np.arange(len(problem.rows)))
+
+
+def diversity_figures(
+    columns: Sequence[SensitiveValues], measures: anonymity.Measures
+) -> list[Figure]:
+    """Return the figures of the weakest class for each sensitive column."""
+    figures = []
+    for column, found in zip(columns, measures.sensitive, strict=True):
+        about = column.name
+        figures += [
+            Figure(
+                "risk",
+                "l",
+                about,
+                found.distinct_l,
+                f"the least diverse class has {found.distinct_l} different original values",
+            ),
+            Figure(
+                "risk",
+                "entropy_l",
+                about,
+                found.entropy_l,
+                "its values are as mixed as this many equally frequent ones",
+            ),
+            Figure(
+                "risk",
+                f"recursive_c_{RECURSIVE_L}",
+                about,
+                _finite(found.recursive_c(RECURSIVE_L)),
+                f"recursive (c, {RECURSIVE_L})-diversity holds for every c above this; without a"
+                " value it never holds",
+            ),
+            Figure(
+                "risk",
+                "t",
+                about,
+                found.t,
+                "the largest earth mover's distance of a class from the whole source",
+            ),
+            Figure(
+                "risk",
+                "alpha",
+                about,
+                found.alpha,
+                "the largest share of a class that has one value",
+            ),
+        ]
+    return figures
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _scale(column: SensitiveValues) -> Scale:
+    places = pa.array(np.arange(len(column.counts)))
+    kind = Kind.FLOAT if column.is_ordered else Kind.TEXT
+    return Scale(places, places, column.counts, kind)

@@ -1,0 +1,19 @@
+"""One figure of an audit: a name that requirements use, what it is about, a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its meaning; None where it could not be measured."""
+
+    part: str
+    """`risk` or `utility`."""
+    name: str
+    """As in `--require`: k, prosecutor, l, sec, …"""
+    about: str
+    """A column, several, or empty for the whole release."""
+    value: float | None
+    sentence: str

@@ -1,0 +1,174 @@
+"""An audit as one HTML file: nothing fetched, nothing run, readable on paper."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.risk import SMALL
+from ppdm_sql.audit.svg import AFTER, BEFORE, RISK, Bar, Dot, bars, scatter
+from ppdm_sql.audit.verdict import CAVEAT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ppdm_sql.audit.attacks.protocol import Finding
+    from ppdm_sql.audit.pictures import Distribution
+    from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report
+
+
+def to_html(report: Report) -> str:
+    """Return a report as one page."""
+    page = files("ppdm_sql.audit").joinpath("page.html").read_text(encoding="utf-8")
+    stamp = report.stamp
+    return Template(page).substitute(
+        title=escape(f"Audit of {stamp.release}, version {stamp.version}"),
+        release=escape(stamp.release),
+        version=stamp.version,
+        rows=f"{stamp.rows:,}",
+        date=f"{stamp.audited_at:%Y-%m-%d %H:%M} UTC",
+        internal=" · <b class=hot>internal: for the owner only</b>" if report.is_internal else "",
+        verdict="".join(f"<p>{escape(sentence)}</p>" for sentence in report.verdict),
+        caveat=escape(CAVEAT),
+        scatter=_scatter(report.columns),
+        classes=_classes(report.class_sizes),
+        singling=_singling(report),
+        attacks=_attacks(report.attacks),
+        columns="".join(_card(column) for column in report.columns),
+        figures=_figures(report),
+        script=escape(report.script),
+        stamp=_stamp(report),
+        small=SMALL,
+    )
+
+
+def _scatter(columns: Sequence[ColumnReport]) -> str:
+    dots = [
+        Dot(c.utility, c.risk, c.name, c.treatment in ("", "keep"))
+        for c in columns
+        if c.utility is not None
+    ]
+    title = "risk and utility of each column"
+    return scatter(title, "what it keeps", "what an attacker gets back", dots)
+
+
+def _classes(sizes: Sequence[ClassSizes]) -> str:
+    floor = float(SMALL)
+    values = [
+        Bar(
+            floor if size.persons is None else float(size.persons),
+            _range(size),
+            "not shown" if size.persons is None else f"{size.persons:,}",
+            size.persons is None,
+        )
+        for size in sizes
+    ]
+    return bars("people by the size of their class", values, RISK, 680, 200)
+
+
+def _range(size: ClassSizes) -> str:
+    if size.most is None:
+        return f"≥ {size.least:,}"
+    return f"{size.least}" if size.least == size.most else f"{size.least}-{size.most}"
+
+
+def _singling(report: Report) -> str:
+    if not report.singling:
+        return "<p>No column and no set of up to three QUASI columns makes a row unique.</p>"
+    rows = [
+        [escape(", ".join(one.columns)), _number(percent(one.unique_share))]
+        for one in report.singling
+    ]
+    return "<p>Columns that single people out:</p>" + _table(["columns", "unique rows"], rows, {1})
+
+
+def _attacks(attacks: Sequence[Finding]) -> str:
+    if not attacks:
+        return "<p>No attack applies.</p>"
+    rows = [
+        [
+            f'<td class="w">{escape(attack.attack)}</td>',
+            escape(attack.target or "the release"),
+            _number(percent(attack.share), attack.share > attack.chance + 0.01),
+            _number(percent(attack.chance)),
+            f'<td class="k">{escape(attack.knowledge)}</td>',
+            escape(attack.sentence),
+        ]
+        for attack in attacks
+    ]
+    head = ["attack", "on", "gets", "guessing", "needs", "result"]
+    return _table(head, rows, {2, 3}, hidden={4})
+
+
+def _card(column: ColumnReport) -> str:
+    title = f"{column.name}: {{}} distribution"
+    treatment = column.treatment or "keep"
+    return (
+        f'<div class="card"><h3>{escape(column.name)}</h3>'
+        f"<p>{escape(column.role)} · {escape(treatment)}</p><div class=pair>"
+        f"<div>{_shape(title.format('original'), column.before, BEFORE)}<span>original</span></div>"
+        f"<div>{_shape(title.format('released'), column.after, AFTER)}<span>released</span></div>"
+        "</div></div>"
+    )
+
+
+def _shape(title: str, shown: Distribution, color: str) -> str:
+    return bars(title, [Bar(bar or 0.0) for bar in shown.bars], color, 150, 70)
+
+
+def _figures(report: Report) -> str:
+    rows = [
+        [
+            f'<td class="w">{escape(figure.name)}</td>',
+            escape(figure.about or "the release"),
+            _number("—" if figure.value is None else f"{figure.value:.6g}"),
+            escape(figure.sentence),
+        ]
+        for figure in report.figures
+    ]
+    table = _table(["figure", "of", "value", "meaning"], rows, {2})
+    if report.left_out:
+        table += f"<p>Left out: {escape('; '.join(report.left_out))}.</p>"
+    return table
+
+
+def _stamp(report: Report) -> str:
+    stamp = report.stamp
+    entries = [
+        ("release", f"{stamp.release}, version {stamp.version}"),
+        ("rows", f"{stamp.rows:,}" + (f" of {stamp.persons:,} persons" if stamp.persons else "")),
+        ("sample", f"{stamp.sampled:,} rows for attacks and mining, drawn with seed {stamp.seed}"),
+        ("background", stamp.against or "none"),
+        ("software", ", ".join(f"{name} {version}" for name, version in stamp.software)),
+        ("script", f"SHA-256 {stamp.script_sha256}"),
+    ]
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in entries)
+    return f"<dl>{items}</dl>"
+
+
+def _number(text: str, is_hot: bool = False) -> str:
+    return f'<td class="n{" hot" if is_hot else ""}">{escape(text)}</td>'
+
+
+def _table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: set[int],
+    hidden: set[int] | None = None,
+) -> str:
+    """Return a table; a cell that is already one stays as it is."""
+    classes = dict.fromkeys(numbers, "n") | dict.fromkeys(hidden or set(), "k")
+    titles = "".join(
+        f'<th class="{classes.get(index, "")}">{escape(title)}</th>'
+        for index, title in enumerate(head)
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in row)
+        + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,147 @@
+"""`--require "k>=5, prosecutor<=0.2, l(diagnosis)>=2"`: what an audit must show, for CI."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ppdm_sql.audit.attacks import ATTACKS
+from ppdm_sql.errors import Span, StatementError, suggest
+from ppdm_sql.names import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ppdm_sql.audit.report import Report
+
+_ONE = re.compile(
+    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\(\s*(?P<about>[^()]+?)\s*\))?\s*"
+    r"(?P<sign><=|>=|<|>|=)\s*(?P<bound>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*$"
+)
+_SIGNS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+FIGURES = [
+    "absence",
+    "alpha",
+    "association",
+    "at_risk",
+    "average_class",
+    "betrayed",
+    "changed",
+    "classes",
+    "correlation",
+    "correlations",
+    "covariance",
+    "discernibility",
+    "divergence",
+    "eigenvalues",
+    "entropy_l",
+    "il1s",
+    "journalist",
+    "js",
+    "k",
+    "k_high",
+    "k_rows",
+    "ks",
+    "l",
+    "lost",
+    "marketer",
+    "mean_drift",
+    "misclassification",
+    "precision",
+    "prosecutor",
+    "proximity",
+    "proximity_l",
+    "quantile_drift",
+    "recursive_c_2",
+    "rules",
+    "sec",
+    "t",
+    "tree_original",
+    "tree_released",
+    "unique_share",
+    "untouched_unique_share",
+    "wasserstein",
+]
+"""The figures there are, beside the names of attacks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One comparison; it must hold for everything that the figure was measured of."""
+
+    name: str
+    about: str | None
+    sign: str
+    bound: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Whether a requirement is met, and by what."""
+
+    requirement: str
+    is_met: bool
+    sentence: str
+
+
+def parse_requirements(text: str) -> list[Requirement]:
+    """Read requirements between commas; raise with the place of what cannot be read."""
+    known = [*FIGURES, *(attack.name for attack in ATTACKS)]
+    found = []
+    start = 0
+    for part in re.split(r",(?![^()]*\))", text):
+        place = start + len(part) - len(part.lstrip())
+        span = Span(text, place, max(start + len(part.rstrip()), place + 1))
+        start += len(part) + 1
+        one = _ONE.match(part)
+        if one is None:
+            raise StatementError(
+                "this is no requirement",
+                span,
+                "write k>=5, or l(diagnosis)>=2, with commas between",
+            )
+        name = fold(one["name"])
+        if name not in known:
+            raise StatementError(
+                f"there is no figure or attack '{one['name']}'", span, suggest(name, known)
+            )
+        found.append(
+            Requirement(name, one["about"], one["sign"], float(one["bound"]), part.strip())
+        )
+    return found
+
+
+def check(report: Report, requirements: list[Requirement]) -> list[Outcome]:
+    """Return what each requirement comes to. What was not measured is not met."""
+    return [_outcome(report, requirement) for requirement in requirements]
+
+
+def _outcome(report: Report, requirement: Requirement) -> Outcome:
+    values = report.values(requirement.name)
+    if requirement.about is not None:
+        wanted = fold(requirement.about)
+        values = {about: value for about, value in values.items() if fold(about) == wanted}
+    if not values:
+        return Outcome(requirement.text, False, "was not measured")
+    compare = _SIGNS[requirement.sign]
+    missed = {
+        about: value
+        for about, value in values.items()
+        if value is None or not compare(value, requirement.bound)
+    }
+    shown = missed or values
+    listed = ", ".join(
+        f"{'' if value is None else f'{value:.6g}'}{f' ({about})' if about else ''}".strip()
+        or "could not be measured"
+        for about, value in shown.items()
+    )
+    return Outcome(requirement.text, not missed, listed)

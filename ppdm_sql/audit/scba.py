@@ -1,0 +1,89 @@
+"""What a release gives away when only its high class is generalized (document 002)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppdm_sql.anonymity.cells import numbered
+from ppdm_sql.audit.figures import Figure
+from ppdm_sql.audit.risk import partition
+from ppdm_sql.model.syntax import Role
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import BoolArray
+    from ppdm_sql.audit.subject import Column, Subject
+
+
+def scba_figures(subject: Subject) -> list[Figure]:
+    """Return the weaknesses of WHEN: unique untouched rows, absence, betrayed aliases."""
+    high = subject.is_high
+    if high is None or not high.any():
+        return []
+    figures = [_k_of_high(subject, high)]
+    quasi = subject.of_role(Role.QUASI)
+    low_rows = int((~high).sum())
+    classes = partition([c.released.codes() for c in quasi], ~high, None)
+    alone = int((classes.rows == 1).sum())
+    figures.append(
+        Figure(
+            "risk",
+            "untouched_unique_share",
+            "",
+            alone / max(low_rows, 1),
+            "share of the untouched rows that nobody else looks like: only the high class is"
+            " protected",
+        )
+    )
+    figures.append(
+        Figure(
+            "risk",
+            "absence",
+            "",
+            absence_share(subject, high),
+            "share of the high class whose own quasi-identifiers stand in no untouched row:"
+            " whoever knows they are in the data knows that they are in the high class",
+        )
+    )
+    for column in subject.of_role(Role.SENSITIVE):
+        share = betrayed_share(column, high)
+        if share is not None:
+            figures.append(
+                Figure(
+                    "risk",
+                    "betrayed",
+                    column.name,
+                    share,
+                    "share of the high class whose released value stands in generalized rows"
+                    " only: such values are known to be of the high class",
+                )
+            )
+    return figures
+
+
+def absence_share(subject: Subject, high: BoolArray) -> float:
+    """Return the share of high rows whose original quasi-identifiers no untouched row has."""
+    codes = [
+        c.original.codes() if "generalize" in c.treatments else c.released.codes()
+        for c in subject.of_role(Role.QUASI)
+    ]
+    whole = numbered(codes, subject.rows)
+    return float((~np.isin(whole[high], whole[~high])).mean())
+
+
+def betrayed_share(column: Column, high: BoolArray) -> float | None:
+    """Return the share of high rows whose released value stands in high rows only."""
+    known = column.released.known()
+    if column.released.numbers is not None or not (high & known).any():
+        return None
+    codes = column.released.codes()
+    return float((~np.isin(codes[high & known], codes[~high & known])).mean())
+
+
+def _k_of_high(subject: Subject, high: BoolArray) -> Figure:
+    counted = high if subject.is_suppressed is None else high & ~subject.is_suppressed
+    codes = [c.released.codes() for c in subject.of_role(Role.QUASI)]
+    found = partition(codes, counted, subject.repeated_persons)
+    smallest = int(found.persons.min()) if found.count else None
+    return Figure("risk", "k_high", "", smallest, "the smallest class of the high class alone")

@@ -1,0 +1,115 @@
+"""What the release keeps of how numeric columns vary together, and what classes cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppdm_sql.audit.figures import Figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.audit.subject import Column
+
+
+def il1s(x: FloatArray, y: FloatArray) -> float | None:
+    """Return Yancey's information loss: the mean of |x - y| / (sqrt(2) · S) over all cells.
+
+    One column of each matrix a column of the table; constant columns are left out.
+    """
+    deviation = x.std(axis=0, ddof=1)
+    varied = deviation > 0
+    if not varied.any():
+        return None
+    cells = np.abs(x - y)[:, varied] / (np.sqrt(2) * deviation[varied])
+    return float(cells.mean())
+
+
+def relative_difference(
+    before: npt.NDArray[np.floating], after: npt.NDArray[np.floating]
+) -> float | None:
+    """Return the Frobenius norm of a difference by that of the original."""
+    norm = float(np.linalg.norm(before))
+    return float(np.linalg.norm(after - before)) / norm if norm > 0 else None
+
+
+def shape_figures(columns: Sequence[Column]) -> list[Figure]:
+    """Return differences of covariance, correlation and eigenvalues of the numeric columns."""
+    x, y = matrices(columns)
+    if x.shape[0] < 2 or x.shape[1] < 1:
+        return []
+    about = ", ".join(column.name for column in columns)
+    figures = [_figure("il1s", about, il1s(x, y), "mean |x - y| in units of sqrt(2) deviations")]
+    if x.shape[1] < 2:
+        return figures
+    before, after = np.cov(x, rowvar=False), np.cov(y, rowvar=False)
+    eigen = relative_difference(np.linalg.eigvalsh(before), np.linalg.eigvalsh(after))
+    return [
+        *figures,
+        _figure(
+            "covariance",
+            about,
+            relative_difference(before, after),
+            "difference of the covariance matrices, relative to the original's",
+        ),
+        _figure("eigenvalues", about, eigen, "difference of their eigenvalues, likewise"),
+        _figure(
+            "correlations",
+            about,
+            relative_difference(_correlations(before), _correlations(after)),
+            "difference of the correlation matrices: what translation and scaling keep",
+        ),
+    ]
+
+
+def matrices(columns: Sequence[Column]) -> tuple[FloatArray, FloatArray]:
+    """Return original and released numbers of the rows that have all of them."""
+    if not columns:
+        return np.empty((0, 0)), np.empty((0, 0))
+    x = np.stack([_numbers(column, released=False) for column in columns], axis=1)
+    y = np.stack([_numbers(column, released=True) for column in columns], axis=1)
+    complete = ~(np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1))
+    return x[complete], y[complete]
+
+
+def discernibility(sizes: IntArray, suppressed: int, rows: int) -> int:
+    """Return the sum of squared class sizes; a suppressed row costs as much as there are rows."""
+    return int((sizes.astype(object) ** 2).sum()) + suppressed * rows
+
+
+def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
+    """Return what classes of rows cost."""
+    rows = int(sizes.sum()) + suppressed
+    if not len(sizes):
+        return []
+    return [
+        _figure(
+            "discernibility",
+            "",
+            discernibility(sizes, suppressed, rows),
+            "sum of squared class sizes: with how many rows each row can be mistaken",
+        ),
+        _figure("average_class", "", float(sizes.mean()), "rows of a class on average"),
+    ]
+
+
+def _correlations(covariance: FloatArray) -> FloatArray:
+    deviation = np.sqrt(np.diag(covariance))
+    deviation = np.where(deviation > 0, deviation, 1.0)
+    scaled: FloatArray = covariance / np.outer(deviation, deviation)
+    return scaled
+
+
+def _numbers(column: Column, released: bool) -> FloatArray:
+    values = column.released if released else column.original
+    assert values.numbers is not None
+    return values.numbers
+
+
+def _figure(name: str, about: str, value: float | None, sentence: str) -> Figure:
+    return Figure("utility", name, about, value, sentence)

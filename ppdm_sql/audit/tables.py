@@ -1,0 +1,66 @@
+"""An audit as tables, for SQL."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from ppdm_sql.audit.report import Report
+
+_FIGURES = pa.schema(
+    {
+        "part": pa.string(),
+        "name": pa.string(),
+        "about": pa.string(),
+        "value": pa.float64(),
+        "sentence": pa.string(),
+    }
+)
+_ATTACKS = pa.schema(
+    {
+        "attack": pa.string(),
+        "knowledge": pa.string(),
+        "scope": pa.string(),
+        "target": pa.string(),
+        "share": pa.float64(),
+        "chance": pa.float64(),
+        "sentence": pa.string(),
+    }
+)
+_COLUMNS = pa.schema(
+    {
+        "name": pa.string(),
+        "role": pa.string(),
+        "treatment": pa.string(),
+        "utility": pa.float64(),
+        "risk": pa.float64(),
+    }
+)
+_SIZES = pa.schema({"least": pa.int64(), "most": pa.int64(), "persons": pa.int64()})
+
+
+def figures_table(report: Report) -> pa.Table:
+    """Return all figures, one a row."""
+    return pa.Table.from_pylist([asdict(figure) for figure in report.figures], schema=_FIGURES)
+
+
+def attacks_table(report: Report) -> pa.Table:
+    """Return all attacks, one a row."""
+    return pa.Table.from_pylist([asdict(attack) for attack in report.attacks], schema=_ATTACKS)
+
+
+def report_tables(report: Report) -> dict[str, pa.Table]:
+    """Return the tables that INTO writes, by name."""
+    columns = [
+        {name: getattr(column, name) for name in _COLUMNS.names} for column in report.columns
+    ]
+    sizes = [asdict(size) for size in report.class_sizes]
+    return {
+        "audit_figures": figures_table(report),
+        "audit_attacks": attacks_table(report),
+        "audit_columns": pa.Table.from_pylist(columns, schema=_COLUMNS),
+        "audit_class_sizes": pa.Table.from_pylist(sizes, schema=_SIZES),
+    }

@@ -1,0 +1,141 @@
+"""What each released column kept of its original."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppdm_sql.audit.distances import (
+    correlation,
+    histogram_pair,
+    jensen_shannon,
+    kolmogorov_smirnov,
+    security,
+    wasserstein,
+)
+from ppdm_sql.audit.figures import Figure
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.audit.subject import Column
+
+_QUANTILES = np.linspace(0.05, 0.95, 19)
+
+
+def column_figures(column: Column) -> list[Figure]:
+    """Return what one column lost; nothing where there are no rows."""
+    if not len(column.original.known()):
+        return []
+    figures = [_figure(column, "changed", changed_share(column), "share of values that changed")]
+    lost = float((column.original.known() & ~column.released.known()).mean())
+    figures.append(_figure(column, "lost", lost, "share of values that became NULL"))
+    if column.is_numeric:
+        figures += _numeric(column, *column.pair())
+    else:
+        figures.append(
+            _figure(
+                column,
+                "js",
+                frequency_distance(column),
+                "Jensen-Shannon distance of the frequencies, whatever the values are called",
+            )
+        )
+        figures.append(
+            _figure(
+                column,
+                "association",
+                association(column),
+                "share of the original's uncertainty that the released value takes away: 1 for a"
+                " renaming",
+            )
+        )
+    return figures
+
+
+def changed_share(column: Column) -> float:
+    """Return the share of values that are not what they were; NULL equals NULL."""
+    before, after = column.original, column.released
+    if before.numbers is not None and after.numbers is not None:
+        same = (before.numbers == after.numbers) | (np.isnan(before.numbers) & ~after.known())
+    elif before.labels is not None and after.labels is not None:
+        same = before.labels == after.labels
+    else:
+        same = ~before.known() & ~after.known()
+    return float(1 - same.mean())
+
+
+def mean_drift(x: FloatArray, y: FloatArray) -> float | None:
+    """Return how far the mean moved, in standard deviations of the original."""
+    spread = float(np.std(x)) if len(x) else 0.0
+    return float(abs(np.mean(y) - np.mean(x))) / spread if spread > 0 else None
+
+
+def quantile_drift(x: FloatArray, y: FloatArray) -> float | None:
+    """Return the largest move of a quantile, 5 to 95 percent, in standard deviations."""
+    spread = float(np.std(x)) if len(x) else 0.0
+    if spread <= 0:
+        return None
+    moved = np.abs(np.quantile(y, _QUANTILES) - np.quantile(x, _QUANTILES))
+    return float(moved.max()) / spread
+
+
+def frequency_distance(column: Column) -> float | None:
+    """Return the distance of the two lists of frequencies, each in descending order."""
+    first = np.sort(np.bincount(column.original.codes()[column.original.known()]))[::-1]
+    second = np.sort(np.bincount(column.released.codes()[column.released.known()]))[::-1]
+    if not first.sum() or not second.sum():
+        return None
+    size = max(len(first), len(second))
+    return jensen_shannon(
+        np.pad(first, (0, size - len(first))).astype(np.float64),
+        np.pad(second, (0, size - len(second))).astype(np.float64),
+    )
+
+
+def association(column: Column) -> float | None:
+    """Return 1 - H(original | released) / H(original); None where the original has no entropy."""
+    both = column.original.known() & column.released.known()
+    before, after = column.original.codes()[both], column.released.codes()[both]
+    if not len(before):
+        return None
+    span = int(before.max()) + 1
+    whole = _entropy(before)
+    if whole <= 0:
+        return None
+    conditional = _entropy(after * span + before) - _entropy(after)
+    return float(np.clip(1 - conditional / whole, 0, 1))
+
+
+def _entropy(codes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
+    shares = np.unique(codes, return_counts=True)[1] / len(codes)
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
+    if len(x) < 2:
+        return []
+    spread = float(np.std(x))
+    first, second = histogram_pair(x, y)
+    found: list[tuple[str, float | None, str]] = [
+        ("correlation", correlation(x, y), "Pearson's, of original and released"),
+        ("sec", security(x, y), "Var(x - y) / Var(x): 0 means that differences are as they were"),
+        ("mean_drift", mean_drift(x, y), "how far the mean moved, in standard deviations"),
+        ("quantile_drift", quantile_drift(x, y), "how far a quantile moved at most, likewise"),
+        ("ks", kolmogorov_smirnov(x, y), "Kolmogorov-Smirnov distance of the distributions"),
+        (
+            "wasserstein",
+            wasserstein(x, y) / spread if spread > 0 else None,
+            "earth mover's distance of the distributions, in standard deviations",
+        ),
+        (
+            "js",
+            jensen_shannon(first.astype(np.float64), second.astype(np.float64)),
+            "Jensen-Shannon distance in 30 equal bins",
+        ),
+    ]
+    return [_figure(column, name, value, text) for name, value, text in found]
+
+
+def _figure(column: Column, name: str, value: float | None, sentence: str) -> Figure:
+    return Figure("utility", name, column.name, value, sentence)

@@ -1,0 +1,94 @@
+"""The verdict in three sentences: protection, attacks, cost. No false comfort."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.errors import plural
+from ppdm_sql.model.syntax import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.audit.attacks.protocol import Finding
+    from ppdm_sql.audit.figures import Figure
+    from ppdm_sql.audit.report import ColumnReport
+
+CAVEAT = (
+    "These are the attacks that were tried, on the data as it is today. They bound nothing: this is "
+    "not differential privacy, and pseudonymised data is personal data."
+)
+_MARGIN = 0.01
+_ABOUT = 0.9
+
+
+def verdict(
+    figures: Sequence[Figure], attacks: Sequence[Finding], columns: Sequence[ColumnReport]
+) -> tuple[str, str, str]:
+    """Return the three sentences."""
+    return (_protection(figures, columns), _attacks(attacks), _cost(columns))
+
+
+def strongest(attacks: Sequence[Finding]) -> Finding | None:
+    """Return the attack that gains most over guessing; None where none gains anything.
+
+    Attacks come in the order of what they need: among those that gain about as much, the one
+    that needs least is the strongest.
+    """
+    most = max((attack.share - attack.chance for attack in attacks), default=0.0)
+    if most <= _MARGIN:
+        return None
+    return next(attack for attack in attacks if attack.share - attack.chance >= _ABOUT * most)
+
+
+def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
+    found = {figure.name: figure.value for figure in figures if not figure.about}
+    if not any(column.role == Role.QUASI for column in columns):
+        return (
+            "No released column is declared QUASI, so that nothing was measured of how people"
+            " could be found by what others know of them."
+        )
+    k, alone = found.get("k"), found.get("unique_share") or 0.0
+    if k is None:
+        return "No row is released."
+    if k == 1:
+        return (
+            f"{percent(alone)} of the people are alone with what they show, and whoever knows"
+            " their quasi-identifiers finds them with certainty."
+        )
+    others = plural(int(k) - 1, "other")
+    return (
+        f"Everybody shares what they show with at least {others}, so that the most"
+        f" exposed person is found with a probability of {percent(1 / k)}."
+    )
+
+
+def _attacks(attacks: Sequence[Finding]) -> str:
+    if not attacks:
+        return "No attack of ours applies to this release, which says nothing of others."
+    worst = strongest(attacks)
+    if worst is None:
+        return f"None of the {len(attacks)} attacks tried got more than guessing would."
+    needs = "no knowledge at all" if worst.knowledge == "none" else worst.knowledge
+    about = f" on {worst.target}" if worst.target else ""
+    return (
+        f"The attack that gains most is {worst.attack}{about}, which needs {needs}:"
+        f" {worst.sentence} (guessing: {percent(worst.chance)})."
+    )
+
+
+def _cost(columns: Sequence[ColumnReport]) -> str:
+    kept = [c.name for c in columns if c.treatment in ("", "keep") and c.role != Role.KEY]
+    treated = [c for c in columns if c.name not in kept and c.role != Role.KEY]
+    measured = [c.utility for c in treated if c.utility is not None]
+    bare = f"{', '.join(kept)} leave{'s' if len(kept) == 1 else ''} as they are" if kept else ""
+    bare = bare.replace("leaves as they are", "leaves as it is")
+    if not treated:
+        return f"It costs nothing, because nothing is treated: {bare or 'no column leaves'}."
+    if measured:
+        mean = sum(measured) / len(measured)
+        cost = f"The treated columns keep {percent(mean)} of what they told, on average"
+    else:
+        cost = "What the treated columns keep could not be measured"
+    return f"{cost}; {bare}." if bare else f"{cost}, and no column leaves as it is."

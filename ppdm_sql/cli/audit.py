@@ -1,0 +1,63 @@
+"""`ppdm audit`: the verdict on a terminal, the report in files, an exit status for CI."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ppdm_sql.cli import output
+from ppdm_sql.cli.progress import show_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.audit.report import Report
+    from ppdm_sql.audit.requirements import Outcome
+    from ppdm_sql.session.owner import Owner
+
+UNMET = 3
+"""The exit status when a requirement is not met."""
+
+
+def run_audit(
+    owner: Owner,
+    release: str,
+    against: str | None,
+    into: str | None,
+    pages: Sequence[str],
+    require: str | None,
+    is_internal: bool,
+) -> None:
+    """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
+    from ppdm_sql.audit.requirements import check, parse_requirements
+    from ppdm_sql.session.reporting import write_report
+
+    # Read first: a typing error must not cost a minute.
+    requirements = parse_requirements(require) if require is not None else []
+    with show_progress(owner) as bar:
+        report = owner.audit(release, against=against, into=into, is_internal=is_internal)
+        with bar.paused():
+            for page in pages:
+                write_report(report, Path(page))
+            outcomes = check(report, requirements)
+            _print(report, outcomes)
+    if not all(outcome.is_met for outcome in outcomes):
+        sys.exit(UNMET)
+
+
+def _print(report: Report, outcomes: Sequence[Outcome]) -> None:
+    for sentence in report.verdict:
+        click.echo(sentence)
+    risks = [(f.name, f.about, f.value, f.sentence) for f in report.figures if f.part == "risk"]
+    output.print_table(["risk", "of", "value", "meaning"], risks)
+    if report.attacks:
+        attacks = [(a.attack, a.target, a.share, a.chance, a.sentence) for a in report.attacks]
+        output.print_table(["attack", "on", "share", "guessing", "result"], attacks)
+    for reason in report.left_out:
+        click.echo(f"left out: {reason}")
+    for outcome in outcomes:
+        word = "met" if outcome.is_met else "NOT met"
+        click.echo(f"{outcome.requirement}: {word}: {outcome.sentence}")

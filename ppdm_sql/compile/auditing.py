@@ -1,0 +1,196 @@
+"""What an audit reads: every released row with the originals it was made of, in plain types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.compile.grouping import grouped_select, high_flag
+from ppdm_sql.compile.query import rows_with, source_table
+from ppdm_sql.compile.render import table_of
+from ppdm_sql.model.syntax import Role
+from ppdm_sql.model.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.compile.query import Storage
+    from ppdm_sql.compile.targets import Target
+    from ppdm_sql.model.release import Release
+    from ppdm_sql.model.transform import InputColumn
+    from ppdm_sql.model.types import ColumnType
+    from ppdm_sql.names import Name, QualifiedName
+
+_ROWS, _VALUE, _KEY = "s", "v", "k"
+PERSON, IS_HIGH, COUNT = "person", "is_high", "n"
+_CARRIED = "ppdm_audit_"
+_NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
+_TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
+MEASURED = _NUMBERS | _TIMES
+"""Kinds of values that have distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedColumn:
+    """A column that leaves, and what is read of it."""
+
+    name: Name
+    role: Role
+    treatments: tuple[str, ...]
+    group: int
+    source: InputColumn
+    type: ColumnType
+    is_generalized: bool
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether it is read as numbers, before and after."""
+        return self.source.type.kind in MEASURED and self.type.kind in MEASURED
+
+
+def audited_columns(release: Release) -> tuple[AuditedColumn, ...]:
+    """Return the columns that leave, in order."""
+    return tuple(
+        AuditedColumn(
+            name,
+            rule.role,
+            ("generalize",)
+            if rule.is_generalized
+            else tuple(step.transform.keyword for step in rule.steps),
+            group,
+            source,
+            type_,
+            rule.is_generalized,
+        )
+        for group, rule in enumerate(release.released_rules)
+        for name, source, type_ in zip(rule.names, rule.columns, rule.output_types, strict=True)
+    )
+
+
+def person_column(release: Release) -> InputColumn | None:
+    """Return the KEY: whom a row is about."""
+    return next((rule.columns[0] for rule in release.rules if rule.role is Role.KEY), None)
+
+
+def released_column(index: int) -> str:
+    """Return the name of a released value in what an audit reads."""
+    return f"r{index}"
+
+
+def original_column(index: int) -> str:
+    """Return the name of its original, as a number where it has distances."""
+    return f"o{index}"
+
+
+def text_column(index: int) -> str:
+    """Return the name of its original as text."""
+    return f"t{index}"
+
+
+def shown_column(index: int) -> str:
+    """Return the name of the released value as text."""
+    return f"x{index}"
+
+
+def audited_rows(
+    release: Release, storage: Storage, target: Target, linked: Sequence[Name] = ()
+) -> exp.Select:
+    """Return the rows of a release; `linked` columns also as texts, to be compared with others."""
+    columns = audited_columns(release)
+    person = person_column(release)
+    carried: dict[str, exp.Expr] = {
+        f"{_CARRIED}{index}": _source_column(column.source) for index, column in enumerate(columns)
+    }
+    if person is not None:
+        carried[_CARRIED + PERSON] = _source_column(person)
+    grouping = release.grouping
+    if grouping is not None and grouping.when is not None:
+        carried[_CARRIED + IS_HIGH] = high_flag(grouping.when)
+    rows = (
+        rows_with(release, storage, target, carried)
+        if grouping is None
+        else grouped_select(release, storage, target, carried)
+    )
+    shown: dict[str, exp.Expr] = {}
+    for index, column in enumerate(columns):
+        released = _column(column.name.text)
+        original = _column(f"{_CARRIED}{index}")
+        shown[released_column(index)] = _plain(released, column.type, column.is_numeric)
+        shown[original_column(index)] = _plain(
+            original, column.source.type, column.is_numeric or column.is_generalized
+        )
+        if column.is_generalized or column.name in linked:
+            shown[text_column(index)] = exp.cast(original.copy(), "VARCHAR")
+        if column.name in linked:
+            shown[shown_column(index)] = exp.cast(released.copy(), "VARCHAR")
+    if person is not None:
+        shown[PERSON] = exp.cast(_column(_CARRIED + PERSON), "VARCHAR")
+    if grouping is not None and grouping.when is not None:
+        shown[IS_HIGH] = _column(_CARRIED + IS_HIGH)
+    return exp.select(*_named(shown)).from_(rows.subquery(exp.to_identifier(_ROWS, quoted=True)))
+
+
+def asked_again(rows: exp.Select, columns: Sequence[str], is_descending: bool) -> exp.Select:
+    """Return some columns of the same rows in another order."""
+    order = exp.Ordered(this=_column(columns[0]), desc=is_descending)
+    chosen = [_column(name) for name in (PERSON, *columns)]
+    inner = rows.subquery(exp.to_identifier(_ROWS, quoted=True))
+    return exp.select(*chosen).from_(inner).order_by(order)
+
+
+def reference_values(release: Release, column: AuditedColumn, by_person: bool) -> exp.Select:
+    """Return how often each value of a sensitive column stands in the whole source, in order."""
+    person = person_column(release)
+    shown: dict[str, exp.Expr] = {_VALUE: _column(column.source.name.text)}
+    counted: exp.Expr = exp.Count(this=exp.Star())
+    if by_person and person is not None:
+        shown[_KEY] = _column(person.name.text)
+        counted = exp.Count(this=exp.Distinct(expressions=[_column(_KEY)]))
+    inner = exp.select(*_named(shown)).from_(source_table(release.source, _ROWS))
+    # In the order of the values themselves, in the type of their originals in `audited_rows`.
+    value = _plain(_column(_VALUE), column.source.type, column.is_numeric)
+    grouped = exp.select(*_named({_VALUE: value, COUNT: counted}))
+    return (
+        grouped.from_(inner.subquery(exp.to_identifier(_ROWS, quoted=True)))
+        .group_by(_column(_VALUE))
+        .order_by(exp.Ordered(this=_column(_VALUE), nulls_first=True))
+    )
+
+
+def background_rows(table: QualifiedName, columns: Mapping[str, InputColumn]) -> exp.Select:
+    """Return columns of a background table as the source would write them, by new names."""
+    shown: dict[str, exp.Expr] = {
+        name: exp.cast(
+            exp.TryCast(
+                this=_column(column.name.text),
+                to=exp.DataType.build(column.type.text, dialect="duckdb", udt=True),
+            ),
+            "VARCHAR",
+        )
+        for name, column in columns.items()
+    }
+    return exp.select(*_named(shown)).from_(table_of(table, _ROWS))
+
+
+def _plain(value: exp.Expr, type_: ColumnType, is_number: bool) -> exp.Expr:
+    if type_.kind in _NUMBERS and is_number:
+        return exp.cast(value, "DOUBLE")
+    if type_.kind in _TIMES and is_number:
+        return value
+    return exp.cast(value, "VARCHAR")
+
+
+def _source_column(column: InputColumn) -> exp.Expr:
+    return exp.column(exp.to_identifier(column.name.text, quoted=True))
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(
+        exp.to_identifier(name, quoted=True), table=exp.to_identifier(_ROWS, quoted=True)
+    )
+
+
+def _named(shown: Mapping[str, exp.Expr]) -> list[exp.Expr]:
+    return [exp.alias_(tree, exp.to_identifier(name, quoted=True)) for name, tree in shown.items()]

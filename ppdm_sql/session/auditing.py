@@ -1,0 +1,273 @@
+"""AUDIT RELEASE: read what the audit needs, let it measure and attack, hand the report on."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ppdm_sql import __version__
+from ppdm_sql.audit.assembly import Material, assemble
+from ppdm_sql.audit.diversity import SensitiveValues
+from ppdm_sql.audit.figures import Figure
+from ppdm_sql.audit.redaction import redacted
+from ppdm_sql.audit.risk import classes_of
+from ppdm_sql.audit.subject import Column, Subject, Values, labels_of, numbers_of
+from ppdm_sql.compile import auditing as sql
+from ppdm_sql.compile.targets import DUCKDB
+from ppdm_sql.errors import PpdmError
+from ppdm_sql.model.hierarchy import SUPPRESSED
+from ppdm_sql.model.syntax import Role
+from ppdm_sql.session.background import read_background
+from ppdm_sql.session.creation import definition_of
+from ppdm_sql.session.engine import engine_version
+from ppdm_sql.store.figures import list_figures
+from ppdm_sql.store.history import version_before
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
+    from ppdm_sql.audit.report import Report
+    from ppdm_sql.compile.auditing import AuditedColumn
+    from ppdm_sql.model.release import Release
+    from ppdm_sql.model.syntax import AuditRelease
+    from ppdm_sql.names import Name
+    from ppdm_sql.session.creation import Releases
+    from ppdm_sql.store.catalog import Entry
+
+_SUPPRESSED_ROWS = "rows suppressed"
+_PRECISION = "precision of the release"
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The rows of one version."""
+
+    entry: Entry
+    release: Release
+    columns: tuple[AuditedColumn, ...]
+    table: pa.Table
+    subject: Subject
+
+
+def audit_release(releases: Releases, statement: AuditRelease, is_internal: bool) -> Report:
+    """Audit a release as it is now; all reads see the same data."""
+    with releases.engine.transaction():
+        entry = releases.entry(statement.name, statement.span)
+        try:
+            material = _material(releases, statement, entry, is_internal)
+        except PpdmError as error:
+            # A place in the stored definition is none that the owner just wrote.
+            if error.span is None or error.span.text == entry.definition:
+                error.span = statement.span
+            raise
+    return assemble(material, is_internal, releases.on_stage)
+
+
+def _material(
+    releases: Releases, statement: AuditRelease, entry: Entry, is_internal: bool
+) -> Material:
+    linked = () if statement.against is None else _linkable(releases.bind(entry))
+    releases.on_stage("reading the release")
+    read = _read(releases, entry, linked)
+    releases.on_stage("reading the source")
+    sensitive = tuple(_sensitive(releases, read))
+    left_out: list[str] = []
+    releases.on_stage("asking again")
+    again = _asked_again(releases, read)
+    earlier_numbers, earlier_classes = _earlier(releases, read, left_out)
+    background = None
+    if statement.against is not None:
+        background = read_background(releases.engine, statement, read.release, read.table)
+    figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
+    more = []
+    if _PRECISION in figures:
+        found = figures[_PRECISION]
+        more.append(Figure("utility", "precision", "", found.value, found.note))
+    dropped = 0
+    if read.release.grouping is not None and not read.release.grouping.keeps_suppressed:
+        dropped = int(figures[_SUPPRESSED_ROWS].value or 0)
+    return Material(
+        release=str(entry.name),
+        version=entry.version,
+        subject=read.subject,
+        sensitive=sensitive,
+        script=entry.definition if is_internal else redacted(definition_of(entry)),
+        software=(
+            ("ppdm-sql", __version__),
+            ("DuckDB", engine_version()),
+            ("NumPy", np.__version__),
+            ("Python", platform.python_version()),
+        ),
+        again=again,
+        earlier_numbers=earlier_numbers,
+        earlier_classes=earlier_classes,
+        background=background,
+        against=None if statement.against is None else str(statement.against),
+        suppressed=dropped,
+        more_figures=tuple(more),
+        left_out=tuple(left_out),
+    )
+
+
+def _linkable(release: Release) -> tuple[Name, ...]:
+    """Return the QUASI columns that show originals, or what a hierarchy makes of them."""
+    return tuple(
+        column.name
+        for column in sql.audited_columns(release)
+        if column.role is Role.QUASI and column.treatments in (("keep",), ("generalize",))
+    )
+
+
+def _read(releases: Releases, entry: Entry, linked: Sequence[Name] = ()) -> _Read:
+    release = releases.bind(entry)
+    table = releases.engine.query(sql.audited_rows(release, entry.storage, DUCKDB, linked))
+    columns = sql.audited_columns(release)
+    person = None
+    if sql.PERSON in table.column_names:
+        person = labels_of(_array(table, sql.PERSON))[0] + 1
+    is_high = None
+    if sql.IS_HIGH in table.column_names:
+        is_high = np.asarray(_array(table, sql.IS_HIGH).to_numpy(zero_copy_only=False), np.bool_)
+    subject = Subject(
+        tuple(_column(index, column, table) for index, column in enumerate(columns)),
+        table.num_rows,
+        person,
+        is_high,
+        _suppressed(releases, entry, release, columns, table),
+    )
+    return _Read(entry, release, columns, table, subject)
+
+
+def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
+    released = _array(table, sql.released_column(index))
+    original = _array(table, sql.original_column(index))
+    if column.is_numeric:
+        before, after = Values(numbers_of(original)), Values(numbers_of(released))
+    elif column.is_generalized:
+        texts = _array(table, sql.text_column(index))
+        first, second = labels_of(texts, released)
+        has_distances = column.source.type.kind in sql.MEASURED
+        before = Values(numbers_of(original) if has_distances else None, first)
+        after = Values(labels=second)
+    else:
+        first, second = labels_of(original, released)
+        before, after = Values(labels=first), Values(labels=second)
+    return Column(column.name.text, column.role, column.treatments, column.group, before, after)
+
+
+def _suppressed(
+    releases: Releases,
+    entry: Entry,
+    release: Release,
+    columns: Sequence[AuditedColumn],
+    table: pa.Table,
+) -> BoolArray | None:
+    """Tell which records are kept as `*`, where the store says that some are."""
+    if release.grouping is None or not release.grouping.keeps_suppressed:
+        return None
+    figures = {f.figure: f.value for f in list_figures(releases.engine, entry.storage)}
+    if not figures.get(_SUPPRESSED_ROWS):
+        return None
+    stars = np.ones(table.num_rows, dtype=np.bool_)
+    for index, column in enumerate(columns):
+        if column.is_generalized:
+            shown = _array(table, sql.released_column(index))
+            is_star = pc.fill_null(pc.equal(shown, SUPPRESSED), False)
+            stars &= is_star.to_numpy(zero_copy_only=False)
+    return stars
+
+
+def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
+    by_person = read.subject.repeated_persons is not None
+    found = []
+    for index, column in enumerate(read.columns):
+        if column.role is not Role.SENSITIVE:
+            continue
+        query = sql.reference_values(read.release, column, by_person)
+        reference = releases.engine.query(query)
+        kind = column.source.type.kind
+        values = reference.column(0).combine_chunks()
+        original = _array(read.table, sql.original_column(index))
+        place = pc.index_in(original, value_set=values)
+        found.append(
+            SensitiveValues(
+                column.name.text,
+                np.asarray(place, dtype=np.int64),
+                np.asarray(reference.column(sql.COUNT), dtype=np.int64),
+                kind in sql.MEASURED,
+            )
+        )
+    return found
+
+
+def _asked_again(releases: Releases, read: _Read) -> dict[str, tuple[FloatArray, ...]]:
+    """Ask twice more for every column with noise, in other orders; rows are known by their KEY."""
+    noised = {
+        column.name.text: sql.released_column(index)
+        for index, column in enumerate(read.columns)
+        if "noise" in column.treatments and column.is_numeric
+    }
+    if not noised or not _has_unique_persons(read):
+        return {}
+    rows = sql.audited_rows(read.release, read.entry.storage, DUCKDB)
+    answers: dict[str, list[FloatArray]] = {name: [] for name in noised}
+    for is_descending in (True, False):
+        table = releases.engine.query(sql.asked_again(rows, list(noised.values()), is_descending))
+        at = _places(read.table, table)
+        for name, column in noised.items():
+            answers[name].append(_aligned(numbers_of(_array(table, column)), at))
+    return {name: tuple(found) for name, found in answers.items()}
+
+
+def _earlier(
+    releases: Releases, read: _Read, left_out: list[str]
+) -> tuple[Mapping[str, FloatArray], IntArray | None]:
+    """Read the version before, row by row beside this one."""
+    before = version_before(releases.engine, read.entry)
+    if before is None:
+        return {}, None
+    releases.on_stage("reading the version before")
+    if not _has_unique_persons(read):
+        left_out.append("differencing: rows of two versions are matched by a KEY that is unique")
+        return {}, None
+    try:
+        other = _read(releases, before)
+    except PpdmError:
+        left_out.append("differencing: the version before cannot be read any more")
+        return {}, None
+    if not _has_unique_persons(other):
+        left_out.append("differencing: the version before has no KEY that is unique")
+        return {}, None
+    at = _places(read.table, other.table)
+    numbers = {
+        column.name: _aligned(column.released.numbers, at)
+        for column in other.subject.columns
+        if column.released.numbers is not None
+    }
+    classes = classes_of(other.subject).of_row
+    return numbers, np.where(at >= 0, classes[np.maximum(at, 0)], -1)
+
+
+def _has_unique_persons(read: _Read) -> bool:
+    subject = read.subject
+    return subject.person is not None and subject.rows > 0 and subject.repeated_persons is None
+
+
+def _places(rows: pa.Table, others: pa.Table) -> IntArray:
+    """Return where the rows of one table stand in another, by person; -1 for nowhere."""
+    found = pc.index_in(_array(rows, sql.PERSON), value_set=_array(others, sql.PERSON))
+    return np.asarray(found.fill_null(-1), dtype=np.int64)
+
+
+def _aligned(values: FloatArray, at: IntArray) -> FloatArray:
+    return np.where(at >= 0, values[np.maximum(at, 0)], np.nan)
+
+
+def _array(table: pa.Table, name: str) -> pa.Array:
+    return table.column(name).combine_chunks()

@@ -1,0 +1,73 @@
+"""AGAINST: a table that somebody outside may have, read to be compared with a release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.audit.backgrounds import Shared, match
+from ppdm_sql.compile import auditing as sql
+from ppdm_sql.compile.render import table_of
+from ppdm_sql.errors import BindError, EngineError
+from ppdm_sql.names import Name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ppdm_sql.audit.attacks.protocol import Background
+    from ppdm_sql.model.release import Release
+    from ppdm_sql.model.syntax import AuditRelease
+    from ppdm_sql.session.engine import Engine
+
+
+def read_background(
+    engine: Engine, statement: AuditRelease, release: Release, table: pa.Table
+) -> Background:
+    """Return the background beside the rows of a release that were read."""
+    assert statement.against is not None
+    select = exp.select("*").from_(table_of(statement.against))
+    try:
+        names = {Name(name) for name, _ in engine.columns(select)}
+    except EngineError as error:
+        error.what = f"the background cannot be read: {error.what}"
+        raise error.at(statement.against_span) from None
+    columns = sql.audited_columns(release)
+    shared = [
+        (index, column)
+        for index, column in enumerate(columns)
+        if sql.shown_column(index) in table.column_names and column.source.name in names
+    ]
+    if not shared:
+        raise BindError(
+            f"'{statement.against}' has no column that the release shows as QUASI",
+            statement.against_span,
+            "its columns are compared by name with QUASI columns that are kept or generalized",
+        )
+    wanted = {sql.text_column(index): column.source for index, column in shared}
+    person = sql.person_column(release)
+    has_key = person is not None and person.name in names
+    if person is not None and has_key:
+        wanted[sql.PERSON] = person
+    rows = engine.query(sql.background_rows(statement.against, wanted)).combine_chunks()
+    found = match(
+        [
+            Shared(
+                column.name.text,
+                table.column(sql.text_column(index)).combine_chunks(),
+                table.column(sql.shown_column(index)).combine_chunks(),
+                rows.column(sql.text_column(index)).combine_chunks(),
+                column.is_generalized,
+            )
+            for index, column in shared
+        ],
+        release.grouping is not None and release.grouping.when is None,
+        (
+            table.column(sql.PERSON).combine_chunks(),
+            rows.column(sql.PERSON).combine_chunks(),
+        )
+        if has_key
+        else None,
+    )
+    assert found is not None
+    return found

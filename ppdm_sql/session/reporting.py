@@ -1,0 +1,68 @@
+"""Where an audit's report goes: an answer, tables of a schema, a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.audit.document import to_json
+from ppdm_sql.audit.page import to_html
+from ppdm_sql.audit.tables import attacks_table, figures_table, report_tables
+from ppdm_sql.errors import PpdmError, Refused
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.session.result import Result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ppdm_sql.audit.report import Report
+    from ppdm_sql.errors import Span
+    from ppdm_sql.session.engine import Engine
+
+
+def audit_result(report: Report) -> Result:
+    """Return an audit as a statement answers it: the verdict, the figures, the attacks."""
+    message = "\n".join(report.verdict)
+    return Result(figures_table(report), message, more=Result(attacks_table(report)))
+
+
+def write_tables(engine: Engine, report: Report, schema: Name, span: Span | None = None) -> None:
+    """Write an audit as tables of a schema, in place of those of an earlier audit."""
+    if schema == OWNER_SCHEMA:
+        raise Refused("an audit is not written into the owner's store", span)
+    place = exp.Table(
+        db=exp.to_identifier(schema.text, quoted=True),
+        catalog=exp.to_identifier(STORE_CATALOG.text, quoted=True),
+    )
+    with engine.transaction():
+        engine.run(exp.Create(this=place, kind="SCHEMA", exists=True))
+        for name, table in report_tables(report).items():
+            engine.create_table(QualifiedName((STORE_CATALOG, schema, Name(name))), table)
+
+
+def write_report(report: Report, path: Path, span: Span | None = None) -> None:
+    """Write an audit as JSON or HTML, as the file's name says; beside it first, then in place."""
+    forms = {".json": to_json, ".html": to_html, ".htm": to_html}
+    form = forms.get(path.suffix.lower())
+    if form is None:
+        raise PpdmError(
+            f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
+        )
+    text = form(report)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # Parameters are in an internal report: only the owner may read it.
+    mode = 0o600 if report.is_internal else 0o644
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise PpdmError(f"'{path}' cannot be written: {error.strerror}", span) from None

@@ -1,0 +1,46 @@
+"""AUDIT RELEASE: words to a statement value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.model.syntax import AuditRelease
+from ppdm_sql.statements.tokens import Shape
+
+if TYPE_CHECKING:
+    from ppdm_sql.errors import Span
+    from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.statements.cursor import Cursor
+
+
+def parse_audit_release(cursor: Cursor) -> AuditRelease:
+    """AUDIT RELEASE name [AGAINST table] [INTO schema] [TO 'report.html']."""
+    cursor.expect("AUDIT")
+    cursor.expect("RELEASE")
+    name, span = cursor.qualified_name("the name of the release")
+    against: tuple[QualifiedName | None, Span | None] = (None, None)
+    into: tuple[Name | None, Span | None] = (None, None)
+    path: tuple[str | None, Span | None] = (None, None)
+    allowed = ["AGAINST", "INTO", "TO"]
+    if cursor.take("AGAINST"):
+        against = cursor.qualified_name("the name of a table")
+        allowed.remove("AGAINST")
+    if cursor.take("INTO"):
+        into = cursor.name("the name of a schema")
+        allowed = ["TO"]
+    if cursor.take("TO"):
+        path = _file(cursor)
+        allowed = []
+    cursor.expect_end(allowed)
+    return AuditRelease(name, against[0], into[0], path[0], span, against[1], into[1], path[1])
+
+
+def _file(cursor: Cursor) -> tuple[str, Span]:
+    word = cursor.word
+    if word.shape is not Shape.STRING or not word.text:
+        cursor.fail(
+            f"expected the name of a file in quotes, found {cursor.found()}",
+            "write TO 'report.html' or TO 'report.json'",
+        )
+    cursor.advance()
+    return word.text, word.span

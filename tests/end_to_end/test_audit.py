@@ -1,0 +1,362 @@
+"""AUDIT RELEASE and `ppdm audit`, from a script to figures, tables, files and exit codes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+import ppdm_sql
+from ppdm_sql.audit.attacks import ATTACKS
+from ppdm_sql.audit.requirements import FIGURES
+from ppdm_sql.model.syntax import AuditRelease
+from ppdm_sql.names import Name, QualifiedName
+from ppdm_sql.statements.script import parse_script
+from ppdm_sql.statements.unparse import unparse
+from tests.attack.canaries import found_in, plant, secrets_of
+from tests.end_to_end.test_cli import Ppdm
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ppdm_sql.session.owner import Owner
+
+PATIENTS = """
+CREATE SCHEMA clinic;
+CREATE TABLE clinic.patients AS
+SELECT i AS id,
+    (40_000 + hash(i, 'zip') % 20)::VARCHAR AS zip,
+    (20 + hash(i, 'age') % 60)::INTEGER AS age,
+    CASE WHEN hash(i, 'ill') % 10 < 1 THEN 'HIV' WHEN hash(i, 'ill') % 10 < 4 THEN 'Flu' ELSE 'Cough' END AS illness,
+    round(1000 + hash(i, 'pay') % 3000 + 20 * (hash(i, 'age') % 60), 2)::DECIMAL(10, 2) AS pay,
+    (hash(i, 'bmi') % 300)::DOUBLE / 10 AS bmi,
+    (hash(i, 'pulse') % 900)::DOUBLE / 10 AS pulse,
+    DATE '2020-01-01' + (hash(i, 'day') % 900)::INTEGER AS day
+FROM range(1500) AS numbers (i);
+CREATE HIERARCHY digits AS SUPPRESS DIGITS RIGHT;
+CREATE HIERARCHY ages AS RANGES (10, 20, 40);
+"""
+RULES = """
+    id KEY AS pseudonym(),
+    zip QUASI, age QUASI,
+    illness SENSITIVE AS mapping(),
+    pay SENSITIVE AS noise(normal(0, 500)),
+    (bmi, pulse) SENSITIVE AS rotation(),
+    day NEUTRAL AS translation()
+"""
+GROUPED = f"""
+CREATE OR REPLACE RELEASE research.patients FROM clinic.patients ({RULES})
+GENERALIZE zip USING digits, age USING ages UNTIL k = 5
+"""
+SCBA = """
+CREATE RELEASE research.delicate FROM clinic.patients (
+    id KEY, zip QUASI, age QUASI, illness SENSITIVE AS mapping()
+) GENERALIZE zip USING digits, age USING ages WHEN illness = 'HIV' UNTIL k = 3
+"""
+
+
+@pytest.fixture
+def clinic(owner: Owner) -> Owner:
+    owner.execute(PATIENTS)
+    owner.execute(GROUPED)
+    return owner
+
+
+def test_statements_are_read_and_written_back() -> None:
+    (full,) = parse_script("audit release a.r AGAINST b.t INTO s TO 'r''s.html'")
+    assert full == AuditRelease(
+        QualifiedName.of("a", "r"), QualifiedName.of("b", "t"), Name("s"), "r's.html"
+    )
+    (short,) = parse_script('AUDIT RELEASE "into"')
+    assert short == AuditRelease(QualifiedName.of("into"))
+    for statement in (full, short):
+        assert parse_script(unparse(statement)) == [statement]
+
+
+def test_a_generalized_release_reaches_its_k_and_noise_is_fixed(clinic: Owner) -> None:
+    report = clinic.audit("research.patients")
+    (k,) = report.values("k").values()
+    assert k is not None
+    assert k >= 5
+    assert report.values("prosecutor")[""] == pytest.approx(1 / k)
+    assert report.values("averaging") == {"pay": 0.0}
+    assert report.values("known_input")["bmi, pulse"] == 1
+    assert report.values("frequency")["illness"] == 1
+    assert report.values("known_pairs_2")["day"] == pytest.approx(1)
+    assert (report.values("known_pairs_20")["pay"] or 0) < 0.1
+    assert report.values("precision")[""] is not None
+    assert report.stamp.rows == report.stamp.persons == 1500
+    assert report.left_out == ()
+    known = {*FIGURES, *(attack.name for attack in ATTACKS)}
+    assert {f.name for f in report.figures} | {a.attack for a in report.attacks} <= known
+
+
+def test_figures_agree_with_what_the_release_says_of_itself(clinic: Owner) -> None:
+    report = clinic.audit("research.patients")
+    said = {figure.figure: figure.value for figure in clinic.figures("research.patients")}
+    assert report.values("k")[""] == said["smallest class"]
+    assert report.values("classes")[""] == said["classes"]
+
+
+def test_a_statement_answers_verdict_figures_and_attacks(clinic: Owner) -> None:
+    result = clinic.execute("AUDIT RELEASE research.patients")
+    assert len(result.message.splitlines()) == 3
+    assert result.columns == ["part", "name", "about", "value", "sentence"]
+    assert result.more is not None
+    assert result.more.columns[0] == "attack"
+    assert len(result.more.fetchall()) > 10
+
+
+def test_scba_says_what_it_leaves_open(clinic: Owner) -> None:
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="unique"):
+        clinic.execute(SCBA)
+    report = clinic.audit("research.delicate")
+    ((alone,),) = clinic.execute(
+        "SELECT count(*) FROM (SELECT count(*) AS n FROM clinic.patients WHERE illness <> 'HIV'"
+        " GROUP BY zip, age) WHERE n = 1"
+    ).fetchall()
+    ((low,),) = clinic.execute(
+        "SELECT count(*) FROM clinic.patients WHERE illness <> 'HIV'"
+    ).fetchall()
+    assert report.values("untouched_unique_share")[""] == pytest.approx(alone / low)
+    assert (report.values("k_high")[""] or 0) >= 3
+    assert report.values("betrayed") == {"illness": 1.0}
+    ((absent,),) = clinic.execute(
+        "SELECT count(*) FILTER ((zip, age) NOT IN (SELECT (zip, age) FROM clinic.patients WHERE"
+        " illness <> 'HIV')) / count(*) FROM clinic.patients WHERE illness = 'HIV'"
+    ).fetchall()
+    assert report.values("absence")[""] == pytest.approx(absent)
+    assert report.values("k")[""] == 1
+
+
+def test_suppressed_records_are_exempt(owner: Owner) -> None:
+    owner.execute(PATIENTS)
+    owner.execute(
+        "INSERT INTO clinic.patients (id, zip, age, illness) VALUES (9999, '9', 99, 'Flu')"
+    )
+    owner.execute(
+        "CREATE RELEASE r FROM clinic.patients (id KEY, zip QUASI, age QUASI, illness SENSITIVE)"
+        " GENERALIZE zip USING digits, age USING ages UNTIL k = 5 SUPPRESS AT MOST 5 PERCENT"
+        " WITH (suppressed = 'star')"
+    )
+    report = owner.audit("r")
+    assert report.stamp.rows == 1501
+    assert (report.values("k")[""] or 0) >= 5
+
+
+def test_a_background_finds_whoever_is_alone(clinic: Owner) -> None:
+    clinic.execute(
+        "CREATE RELEASE research.bare FROM clinic.patients (id KEY, zip QUASI, age QUASI,"
+        " illness SENSITIVE AS mapping());"
+        "CREATE TABLE clinic.voters AS SELECT id, zip, age::VARCHAR AS age FROM clinic.patients"
+    )
+    report = clinic.audit("research.bare", against="clinic.voters")
+    ((alone,),) = clinic.execute(
+        "SELECT sum(n) / 1500 FROM (SELECT count(*) AS n FROM clinic.patients GROUP BY zip, age)"
+        " WHERE n = 1"
+    ).fetchall()
+    assert report.values("linking") == {"zip, age": pytest.approx(alone)}
+    assert report.stamp.against == "clinic.voters"
+    grouped = clinic.audit("research.patients", against="clinic.voters")
+    assert grouped.values("linking") == {"zip, age": 0.0}
+    assert grouped.values("journalist") == grouped.values("prosecutor")
+
+
+def test_versions_are_compared(clinic: Owner) -> None:
+    clinic.execute("REFRESH RELEASE research.patients")
+    report = clinic.audit("research.patients")
+    assert report.values("differencing")["pay"] == 0
+    assert report.values("differencing_classes") == {"": 0.0}
+    clinic.execute(
+        f"CREATE OR REPLACE RELEASE research.patients FROM clinic.patients ({RULES})"
+        " GENERALIZE zip USING digits, age USING ages UNTIL k = 40"
+    )
+    assert "differencing_classes" in {a.attack for a in clinic.audit("research.patients").attacks}
+
+
+def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner) -> None:
+    clinic.execute(
+        "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (age QUASI);"
+        "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (id KEY, age QUASI)"
+    )
+    (reason,) = clinic.audit("research.patients").left_out
+    assert reason == "differencing: the version before has no KEY that is unique"
+    clinic.execute("CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (age QUASI)")
+    (reason,) = clinic.audit("research.patients").left_out
+    assert "matched by a KEY that is unique" in reason
+    clinic.execute(
+        "CREATE TABLE other AS SELECT id, age FROM clinic.patients;"
+        "CREATE OR REPLACE RELEASE research.patients FROM other (id KEY, age QUASI);"
+        "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (id KEY, age QUASI);"
+        "DROP TABLE other"
+    )
+    (reason,) = clinic.audit("research.patients").left_out
+    assert "cannot be read any more" in reason
+
+
+def test_persons_are_counted_once(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE visits AS SELECT i // 2 AS person, 'A' AS town, i % 7 AS illness"
+        " FROM range(20) AS t (i); CREATE RELEASE r FROM visits (person KEY, town QUASI,"
+        " illness SENSITIVE)"
+    )
+    report = owner.audit("r")
+    assert report.values("k") == {"": 10}
+    assert report.values("k_rows") == {"": 20}
+    assert report.stamp.persons == 10
+
+
+def test_an_empty_release_has_no_figures_to_show(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t (a INTEGER, b VARCHAR);"
+        "CREATE RELEASE r FROM t (a QUASI, b SENSITIVE AS mapping())"
+    )
+    report = owner.audit("r")
+    assert report.values("k") == {"": None}
+    assert report.attacks == ()
+
+
+def test_tables_are_written_and_replaced(clinic: Owner) -> None:
+    for _ in range(2):
+        clinic.execute("AUDIT RELEASE research.patients INTO audits")
+    ((k,),) = clinic.execute("SELECT value FROM audits.audit_figures WHERE name = 'k'").fetchall()
+    assert k >= 5
+    assert clinic.execute("FROM audits.audit_attacks").fetchall()
+    with pytest.raises(ppdm_sql.Refused, match="owner's store"):
+        clinic.execute("AUDIT RELEASE research.patients INTO ppdm_owner")
+
+
+def test_files_are_written_as_their_names_say(
+    clinic: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    clinic.execute("AUDIT RELEASE research.patients TO 'r.html'")
+    clinic.execute("AUDIT RELEASE research.patients TO 'r.json'")
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
+    assert json.loads((tmp_path / "r.json").read_text())["stamp"]["release"] == "research.patients"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "r.json"]
+    with pytest.raises(ppdm_sql.PpdmError, match=r"\.html or \.json"):
+        clinic.execute("AUDIT RELEASE research.patients TO 'r.pdf'")
+    with pytest.raises(ppdm_sql.PpdmError, match="cannot be written: No such file"):
+        clinic.execute("AUDIT RELEASE research.patients TO 'nowhere/r.html'")
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(ppdm_sql.PpdmError, match="cannot be written"):
+        clinic.execute("AUDIT RELEASE research.patients TO 'folder.html'")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_no_value_and_no_parameter_is_in_a_report(owner: Owner, tmp_path: Path) -> None:
+    plant(owner)
+    owner.execute(f"AUDIT RELEASE research.people INTO audits TO '{tmp_path / 'r.html'}'")
+    owner.execute(f"AUDIT RELEASE research.people TO '{tmp_path / 'r.json'}'")
+    secrets = secrets_of(owner)
+    tables = [
+        owner.execute(f"FROM audits.{name}").df().to_string()
+        for name in ("audit_figures", "audit_attacks", "audit_columns", "audit_class_sizes")
+    ]
+    report = owner.audit("research.people")
+    for text in (
+        (tmp_path / "r.html").read_text(),
+        (tmp_path / "r.json").read_text(),
+        repr(report),
+        str(owner.execute("AUDIT RELEASE research.people").fetchall()),
+        *tables,
+    ):
+        assert found_in(text, secrets) == []
+
+
+def test_an_internal_report_shows_parameters_to_the_owner_alone(
+    safe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        plant(owner)
+    page = tmp_path / "internal.html"
+    done = Ppdm(capsys, monkeypatch)(
+        "audit", "research.people", "--db", str(safe), "--html", str(page), "--internal"
+    )
+    assert done.code == 0
+    assert "31.4159265" in page.read_text()
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert found_in(done.out) == []
+
+
+def test_the_command_line_ends_as_requirements_say(
+    safe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute(PATIENTS)
+        owner.execute(GROUPED)
+    ppdm = Ppdm(capsys, monkeypatch)
+    base = ("audit", "research.patients", "--db", str(safe))
+    done = ppdm(*base, "--require", "k>=5, prosecutor<=0.2", "--json", str(tmp_path / "a.json"))
+    assert done.code == 0, done.err
+    assert "k>=5: met" in done.out
+    assert "known_input" in done.out
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == 1
+    missed = ppdm(*base, "--require", "known_input<=0.05")
+    assert missed.code == 3
+    assert "known_input<=0.05: NOT met: 1 (bmi, pulse)" in missed.out
+    wrong = ppdm(*base, "--require", "k>five")
+    assert wrong.code == 2
+    assert "this is no requirement" in wrong.err
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+def test_the_page_stands_in_a_browser(clinic: Owner, tmp_path: Path) -> None:
+    """No console message, all pictures drawn, nothing wider than the window, on a phone either."""
+    page = tmp_path / "r.html"
+    clinic.execute(f"AUDIT RELEASE research.patients TO '{page}'")
+    pictures = page.read_text().count("<svg role=")
+    assert pictures >= 10
+    # The page itself runs nothing; a frame around it measures it.
+    (tmp_path / "around.html").write_text(
+        "<!doctype html><html><body style='margin:0'><script>"
+        "window.onload = () => { const out = [360, 800, 1200].map(width => {"
+        " const frame = document.getElementById('f' + width);"
+        " const page = frame.contentDocument;"
+        " const drawn = [...page.querySelectorAll('svg[role=img]')].filter("
+        "   one => one.getBoundingClientRect().width > 20 && one.children.length > 1).length;"
+        " return [page.documentElement.scrollWidth <= width, drawn].join(' '); });"
+        " document.title = out.join('|'); document.body.innerHTML = '<p id=found>' +"
+        " out.join('|') + '</p>'; };</script>"
+        + "".join(
+            f"<iframe id=f{width} src=r.html style='width:{width}px;height:900px;border:0'></iframe>"
+            for width in (360, 800, 1200)
+        )
+        + "</body></html>"
+    )
+    assert CHROMIUM is not None
+    flags = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--allow-file-access-from-files",
+        "--enable-logging=stderr",
+        "--v=0",
+        "--dump-dom",
+    ]
+    done = subprocess.run(
+        [
+            CHROMIUM,
+            *flags,
+            f"--user-data-dir={tmp_path / 'profile'}",
+            (tmp_path / "around.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    assert "CONSOLE" not in done.stderr, done.stderr
+    assert f'<p id="found">{"|".join([f"true {pictures}"] * 3)}</p>' in done.stdout

@@ -1,0 +1,149 @@
+"""Known persons: what they undo, and what they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppdm_sql.audit.attacks.known_input import KnownInput
+from ppdm_sql.audit.attacks.known_pairs import KnownPairs
+from ppdm_sql.audit.attacks.models import guess_numbers, guess_rows
+from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.model.syntax import Role
+from tests.unit.audit.attacks.running import attack_column, attack_group
+from tests.unit.audit.attacks.test_without_knowledge import graded
+from tests.unit.audit.subjects import labels, numbers, subject
+
+AGES = np.random.default_rng(11).normal(45, 12, 2_000)
+SALARIES = np.random.default_rng(12).normal(60_000, 9_000, 2_000)
+
+
+def turned(degrees: float, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    angle = np.radians(degrees)
+    return x * np.cos(angle) + y * np.sin(angle), y * np.cos(angle) - x * np.sin(angle)
+
+
+@pytest.mark.parametrize(
+    "released",
+    [AGES - 3, 0.93 * AGES, 1.7 * AGES + 11, graded(AGES, [0, 30, 60, 90, 120])],
+    ids=["translation", "scaling", "affine", "uniform bands"],
+)
+def test_two_known_persons_undo_affine_treatments(released: np.ndarray) -> None:
+    found = attack_column(KnownPairs(2), numbers("age", AGES, released))
+    assert found.attack == "known_pairs_2"
+    assert found.share > 0.99
+    assert found.chance < 0.05
+
+
+def test_twenty_known_persons_undo_uneven_bands() -> None:
+    column = numbers("age", AGES, graded(AGES, [0, 40, 46, 55, 120]), "graded_grouping")
+    few, many = (attack_column(KnownPairs(n), column).share for n in (2, 20))
+    assert few < 0.5
+    assert many > 0.8
+
+
+@pytest.mark.parametrize("persons", [2, 5, 20])
+def test_known_persons_do_not_undo_noise(persons: int) -> None:
+    noised = AGES + np.random.default_rng(13).normal(0, 12, len(AGES))
+    found = attack_column(KnownPairs(persons), numbers("age", AGES, noised, "noise"))
+    assert found.share < 0.05
+
+
+def test_mean_noise_falls_to_known_persons() -> None:
+    """Document 004: one amount off values from the mean on, one onto those below."""
+    mean = SALARIES.mean()
+    above = mean <= SALARIES
+    moved = np.where(above, SALARIES - 2 * mean / above.sum(), SALARIES + 2 * mean / (~above).sum())
+    assert (
+        attack_column(KnownPairs(20), numbers("salary", SALARIES, moved, "mean_noise")).share > 0.9
+    )
+
+
+def test_a_known_person_names_an_alias() -> None:
+    illness = np.random.default_rng(14).choice(5, 2_000, p=[0.4, 0.3, 0.15, 0.1, 0.05])
+    column = labels("illness", illness, 9 - illness)
+    assert attack_column(KnownPairs(20), column).share > 0.85
+    hidden = labels("illness", illness, np.arange(2_000))  # every row an alias of its own
+    found = attack_column(KnownPairs(20), hidden)
+    assert found.share < found.chance + 0.05
+
+
+def test_rotation_falls_to_known_rows_and_noise_does_not() -> None:
+    x, y = turned(13.7, AGES, SALARIES)
+    columns = (numbers("age", AGES, x, "rotation"), numbers("salary", SALARIES, y, "rotation"))
+    assert attack_group(KnownInput(), *columns).share > 0.99
+    assert attack_group(KnownPairs(2), *columns).share > 0.99
+    generator = np.random.default_rng(15)
+    noised = (
+        numbers("age", AGES, x + generator.normal(0, 12, 2_000), "rotation"),
+        numbers("salary", SALARIES, y + generator.normal(0, 9_000, 2_000), "rotation"),
+    )
+    assert attack_group(KnownInput(), *noised).share < 0.05
+    assert attack_group(KnownPairs(20), *noised).share < 0.05
+
+
+def test_a_linear_mixture_falls_to_as_many_rows_as_columns() -> None:
+    x, y = 2 * AGES + SALARIES / 1_000, AGES - SALARIES / 500
+    columns = (numbers("age", AGES, x, "hybrid"), numbers("salary", SALARIES, y, "hybrid"))
+    assert attack_group(KnownInput(), *columns).share > 0.99
+    shifted = (numbers("age", AGES, x + 5, "hybrid"), numbers("salary", SALARIES, y - 3, "hybrid"))
+    assert attack_group(KnownPairs(5), *shifted).share > 0.99
+
+
+def test_columns_of_a_group_are_not_attacked_alone() -> None:
+    column = numbers("age", AGES, AGES)
+    alone = Target(Scope.COLUMN, (column,), is_alone=False)
+    assert not KnownPairs(2).applies_to(alone, Scene(subject(column)))
+    few = Target(Scope.COLUMN, (numbers("age", [1, 2], [1, 2]),))
+    assert not KnownPairs(2).applies_to(few, Scene(subject(*few.columns)))
+    mixed = Target(Scope.GROUP, (column, labels("a", [0] * 2_000, [0] * 2_000)))
+    assert not KnownInput().applies_to(mixed, Scene(subject(*mixed.columns)))
+    assert not KnownPairs(2).applies_to(mixed, Scene(subject(*mixed.columns)))
+    whole = Target(Scope.TABLE, (column,))
+    assert not KnownPairs(2).applies_to(whole, Scene(subject(column)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.floats(0.1, 10),
+    st.floats(-100, 100),
+    st.lists(st.integers(-1_000, 1_000), min_size=3, max_size=8, unique=True),
+)
+def test_any_line_is_found(slope: float, shift: float, known: list[int]) -> None:
+    x = np.array(known, dtype=float)
+    unknown = np.linspace(-50, 50, 7)
+    guess = guess_numbers(x, slope * x + shift, slope * unknown + shift)
+    assert guess == pytest.approx(unknown, abs=1e-4)
+
+
+def test_equal_released_values_are_guessed_by_their_mean() -> None:
+    guess = guess_numbers(np.array([1.0, 3.0]), np.array([5.0, 5.0]), np.array([5.0, 5.0]))
+    assert guess.tolist() == [2.0, 2.0]
+    many = guess_numbers(np.array([1.0, 3.0, 8.0]), np.zeros(3), np.zeros(2))
+    assert len(many) == 2
+
+
+def test_few_rows_of_many_columns_still_give_a_guess() -> None:
+    x = np.random.default_rng(1).normal(size=(2, 4))
+    assert guess_rows(x, x * [1, 2, 3, 4] + 1, x).shape == (2, 4)
+
+
+def test_targets_are_columns_groups_and_the_whole() -> None:
+    scene = Scene(
+        subject(
+            numbers("age", [1, 2], [2, 3], "rotation", group=1),
+            numbers("pay", [1, 2], [2, 3], "rotation", group=1),
+            numbers("kept", [1, 2], [1, 2], "keep"),
+            numbers("gone", [1, 2], [np.nan, np.nan], "suppress"),
+            labels("key", [0, 1], [5, 6], "pseudonym", Role.KEY),
+        )
+    )
+    found = [(target.scope, target.label, target.is_alone) for target in scene.targets()]
+    assert found == [
+        (Scope.COLUMN, "age", False),
+        (Scope.COLUMN, "pay", False),
+        (Scope.GROUP, "age, pay", True),
+        (Scope.TABLE, "age, pay, kept", True),
+    ]

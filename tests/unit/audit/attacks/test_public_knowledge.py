@@ -1,0 +1,230 @@
+"""Attacks with distributions, other columns, other tables and other versions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppdm_sql.audit.attacks import ATTACKS, run_attacks
+from ppdm_sql.audit.attacks.differencing import (
+    DifferencingClasses,
+    DifferencingNumbers,
+    newly_exposed,
+)
+from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
+from ppdm_sql.audit.attacks.linkage import RecordLinkage
+from ppdm_sql.audit.attacks.linking import Linking, link, population
+from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
+from ppdm_sql.audit.attacks.protocol import Background, Earlier, Scene, Scope, Target
+from ppdm_sql.audit.attacks.scoring import percent, tolerance
+from ppdm_sql.audit.attacks.spectral import Spectral
+from ppdm_sql.audit.backgrounds import Shared, match
+from ppdm_sql.model.syntax import Role
+from tests.unit.audit.attacks.running import attack_column, attack_table
+from tests.unit.audit.subjects import labels, numbers, subject
+
+RNG = np.random.default_rng(21)
+X = RNG.uniform(0, 100, 4_000)
+NOISE = RNG.normal(0, 30, 4_000)
+
+
+def test_what_keeps_order_is_put_back_in_order() -> None:
+    kept = attack_column(Ordering(), numbers("x", X, np.log1p(X)))
+    assert kept.share > 0.5
+    assert attack_column(Ordering(), numbers("x", X, -X)).share > 0.5
+    assert attack_column(Ordering(), numbers("x", X, X + 3 * NOISE, "noise")).share < 0.1
+
+
+def test_equal_ranks_get_equal_guesses() -> None:
+    assert by_rank(np.array([0.0, 10.0]), np.array([5.0, 5.0])).tolist() == [5.0, 5.0]
+    few = Target(Scope.COLUMN, (numbers("x", [1, 2], [1, 2]),))
+    assert not Ordering().applies_to(few, Scene(subject(*few.columns)))
+
+
+def test_frequencies_name_aliases_unless_all_are_alike() -> None:
+    skewed = RNG.choice(5, 4_000, p=[0.4, 0.25, 0.2, 0.1, 0.05])
+    alias = np.array([3, 1, 4, 0, 2])
+    assert attack_column(Frequency(), labels("illness", skewed, alias[skewed])).share > 0.99
+    hidden = attack_column(Frequency(), labels("illness", skewed, RNG.integers(0, 5, 4_000)))
+    assert hidden.share < hidden.chance
+
+
+def test_more_aliases_than_categories_stay_unnamed() -> None:
+    assert by_frequency(np.array([7]), np.array([0, 0, 1])).tolist() == [7, 7, -1]
+
+
+def test_frequency_is_for_categories_only() -> None:
+    scene = Scene(subject(numbers("x", X, X)))
+    assert not Frequency().applies_to(Target(Scope.COLUMN, scene.sample.columns), scene)
+
+
+def test_correlated_columns_filter_each_others_noise() -> None:
+    twins = [numbers(f"x{i}", X, X + RNG.normal(0, 30, 4_000), "noise") for i in range(4)]
+    found = attack_table(Spectral(), *twins)
+    assert found.share > 0.6
+    assert found.share > found.chance + 0.1
+    strangers = [
+        numbers(f"x{i}", RNG.uniform(0, 100, 4_000), np.zeros(4_000), "noise") for i in range(2)
+    ]
+    strangers = [
+        numbers(c.name, c.pair()[0], c.pair()[0] + RNG.normal(0, 30, 4_000), "noise")
+        for c in strangers
+    ]
+    apart = attack_table(Spectral(), *strangers)
+    assert apart.share == pytest.approx(apart.chance, abs=0.02)
+
+
+def test_spectral_needs_noise() -> None:
+    scene = Scene(subject(numbers("x", X, X)))
+    assert not Spectral().applies_to(Target(Scope.TABLE, scene.sample.columns), scene)
+
+
+def test_nearest_rows_are_the_right_ones_until_noise_hides_them() -> None:
+    y = RNG.uniform(0, 100, 4_000)
+    town = RNG.integers(0, 20, 4_000)
+    weak = (
+        numbers("x", X, 2 * X + 1),
+        numbers("y", y, y - 5),
+        labels("town", town, town, "keep", Role.QUASI),
+    )
+    found = attack_table(RecordLinkage(), *weak)
+    assert found.share > 0.95
+    assert found.chance == pytest.approx(1 / 2_000)
+    strong = (numbers("x", X, X + 10 * NOISE, "noise"),)
+    assert attack_table(RecordLinkage(), *strong).share < 0.02
+
+
+def test_rows_that_cannot_be_told_apart_are_linked_by_lot() -> None:
+    same = labels("town", [0] * 10, [0] * 10, "keep", Role.QUASI)
+    assert attack_table(RecordLinkage(), same).share == pytest.approx(0.1)
+    mapped = labels("town", range(10), range(10, 20))
+    scene = Scene(subject(mapped))
+    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (mapped,)), scene)
+
+
+def texts(*values: str | None) -> pa.Array:
+    return pa.array(values, pa.string())
+
+
+def people(zips: list[str], ages: list[str], released: list[str], known: list[str]) -> list[Shared]:
+    """A town of zips kept as they are, ages generalized; the background knows both."""
+    return [
+        Shared("zip", texts(*zips), texts(*zips), texts(*zips), is_generalized=False),
+        Shared("age", texts(*ages), texts(*released), texts(*known), is_generalized=True),
+    ]
+
+
+def test_background_finds_whoever_is_alone() -> None:
+    shared = people(["1", "1", "2"], ["30", "31", "40"], ["30", "31", "40"], ["30", "31", "40"])
+    who = texts("a", "b", "c")
+    background = match(shared, True, (who, texts("a", "c", "c")))
+    assert background is not None
+    assert link(background) == (3, 2)  # the second of the background is somebody else
+    scene = Scene(subject(numbers("x", [1, 2, 3], [1, 2, 3])), background=background)
+    found = attack_table(Linking(), *scene.sample.columns, scene=scene)
+    assert found.share == pytest.approx(2 / 3)
+    unproven = match(shared, True, None)
+    assert unproven is not None
+    assert link(unproven) == (3, None)
+    scene = Scene(scene.sample, background=unproven)
+    assert attack_table(Linking(), *scene.sample.columns, scene=scene).share == 1
+
+
+def test_background_finds_nobody_in_classes() -> None:
+    shared = people(["1", "1", "1"], ["30", "31", "32"], ["3*", "3*", "3*"], ["30", "31", "55"])
+    background = match(shared, True, None)
+    assert background is not None
+    assert link(background) == (0, None)
+    assert background.known.tolist().count(-1) == 1  # nobody released is 55
+    assert population(background, np.zeros(3, dtype=np.int64), 1).tolist() == [2]
+
+
+def test_a_high_class_alone_is_compared_as_it_is() -> None:
+    shared = people(["1", "1", "2"], ["30", "31", "40"], ["*", "*", "40"], ["30", "31", "40"])
+    background = match(shared, False, None)
+    assert background is not None
+    assert link(background) == (1, None)
+    regions = match(shared[1:], True, None)  # 30 and 31 are `*`, which the data tell
+    assert regions is not None
+    assert match([], True, None) is None
+
+
+def test_an_original_released_in_two_ways_is_compared_as_it_is() -> None:
+    shared = [Shared("age", texts("30", "30"), texts("3*", "*"), texts("30"), True)]
+    background = match(shared, True, None)
+    assert background is not None
+    assert link(background) == (0, None)
+
+
+def test_population_counts_everybody_who_could_be_in_a_class() -> None:
+    background = Background(("zip",), np.array([0, 1, 5]), np.array([0, 0, 1, 7, -1]))
+    assert population(background, np.array([0, 0, 1]), 2).tolist() == [3, 0]
+    empty = Background(("zip",), np.array([0]), np.array([-1]))
+    assert population(empty, np.array([0]), 1).tolist() == [0]
+
+
+def test_two_versions_with_new_noise_tell_more_than_one() -> None:
+    column = numbers("x", X, X + NOISE, "noise")
+    everybody = np.zeros(len(X), dtype=np.int64)
+    drawn_anew = Earlier({"x": X + RNG.normal(0, 30, len(X))}, everybody, everybody)
+    scene = Scene(subject(column), earlier=drawn_anew)
+    assert attack_column(DifferencingNumbers(), column, scene).share == pytest.approx(0.5, abs=0.1)
+    scene = Scene(subject(column), earlier=Earlier({"x": X + NOISE}, everybody, everybody))
+    assert attack_column(DifferencingNumbers(), column, scene).share == 0
+    found = attack_table(DifferencingClasses(), column, scene=scene)
+    assert found.share == 0
+    assert not DifferencingNumbers().applies_to(
+        Target(Scope.COLUMN, (column,)), Scene(subject(column))
+    )
+
+
+def test_two_partitions_leave_what_they_have_in_common() -> None:
+    here, there = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 0])
+    assert newly_exposed(here, there) == 1  # everybody is alone across the two
+    assert newly_exposed(here, here) == 0
+    assert newly_exposed(np.array([-1]), np.array([0])) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=20))
+def test_newly_exposed_is_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
+    now, before = (np.array(side) for side in zip(*rows, strict=True))
+    both = [row for row in rows if min(row) >= 0]
+    exposed = sum(
+        both.count(row) < min(sum(r[0] == row[0] for r in both), sum(r[1] == row[1] for r in both))
+        for row in both
+    )
+    assert newly_exposed(now, before) == pytest.approx(exposed / max(len(both), 1))
+
+
+def test_names_are_unique_and_knowledge_is_said() -> None:
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    assert all(attack.knowledge for attack in ATTACKS)
+
+
+def test_all_attacks_run_on_a_mixed_table_and_stay_between_0_and_1() -> None:
+    found = run_attacks(
+        Scene(
+            subject(
+                numbers("x", X, X + NOISE, "noise"),
+                numbers("y", X, X * 2, "scaling"),
+                numbers("g", X, X, "rotation", group=9),
+                numbers("h", X, X, "rotation", group=9),
+                labels("c", RNG.integers(0, 4, 4_000), RNG.integers(0, 4, 4_000)),
+                numbers("gone", X, np.full(4_000, np.nan), "suppress"),
+            )
+        )
+    )
+    assert {f.attack for f in found} >= {"ordering", "spectral", "known_input", "frequency"}
+    assert all(0 <= f.share <= 1 and 0 <= f.chance <= 1 for f in found)
+    assert not any("gone" in f.target for f in found)
+
+
+def test_shares_are_said_without_claiming_too_much() -> None:
+    shown = [percent(share).replace("\u00a0", " ") for share in (0, 0.0004, 0.5, 0.9996, 1)]
+    assert shown == ["0 %", "< 0.1 %", "50 %", "> 99.9 %", "100 %"]
+    assert tolerance(np.empty(0)) == 0
+    assert tolerance(np.array([0.0] * 99 + [50.0])) == 0.5

@@ -1,0 +1,109 @@
+"""Attacks that need nothing: each succeeds on a weak release and fails on a protected one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
+from ppdm_sql.audit.attacks.band_width import BandWidth, placed
+from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of
+from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from tests.unit.audit.attacks.running import attack_column
+from tests.unit.audit.subjects import labels, numbers, subject
+
+# Document 004, table 2.
+INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
+BIT_PLUS = [66093, 76786, 57141, 9768, 9065, 87802, 97897, 55460, 7761, 8874]
+BIT_MINUS = [64871, 74564, 55929, 9546, 9843, 85680, 95675, 53248, 7549, 8652]
+
+
+@pytest.mark.parametrize("released", [BIT_PLUS, BIT_MINUS])
+def test_digits_are_moved_back(released: list[int]) -> None:
+    found = attack_column(DigitShift(), numbers("income", INCOMES, released, "bit_plus"))
+    assert found.share == 1
+    assert found.chance == pytest.approx(0.1)
+    assert found.knowledge == "none"
+
+
+def test_digits_with_decimals_and_signs_are_moved_back() -> None:
+    found = attack_column(DigitShift(), numbers("x", [12.5, -340.99], [13.61, -351.00], "bit_plus"))
+    assert found.share == 1
+
+
+def test_moving_digits_gets_nothing_of_noise() -> None:
+    generator = np.random.default_rng(1)
+    noised = np.array(INCOMES * 20) + generator.normal(0, 5_000, 200).round()
+    found = attack_column(DigitShift(), numbers("income", INCOMES * 20, noised, "noise"))
+    assert found.share < 0.05
+
+
+def test_digits_of_long_fractions_are_left_alone() -> None:
+    assert decimals_of(np.array([1 / 3])) is None
+    assert decimals_of(np.array([1e300])) is None
+    assert decimals_of(np.array([1.25])) == 2
+    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3]),))
+    assert not DigitShift().applies_to(target, Scene(subject(*target.columns)))
+    text = Target(Scope.COLUMN, (labels("x", [1], [1]),))
+    assert not DigitShift().applies_to(text, Scene(subject(*text.columns)))
+
+
+def graded(x: np.ndarray, edges: list[float]) -> np.ndarray:
+    """Document 000's formula, plainly."""
+    low = np.searchsorted(edges, x, side="right") - 1
+    low = np.minimum(low, len(edges) - 2)
+    limits = np.array(edges)
+    part = (x - limits[low]) / (limits[low + 1] - limits[low])
+    return np.asarray(low + 1 + np.minimum(part, 0.999))
+
+
+@pytest.mark.parametrize("edges", [[15, 30, 45, 60, 75, 90], [15, 20, 45, 62, 90]])
+def test_band_width_is_read_off_the_spacing_of_ages(edges: list[float]) -> None:
+    ages = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
+    found = attack_column(BandWidth(), numbers("age", ages, graded(ages, edges), "graded_grouping"))
+    assert found.share > 0.99
+    assert found.knowledge == "none"
+
+
+def test_band_width_of_real_numbers_stays_hidden() -> None:
+    weights = np.random.default_rng(3).normal(75, 12, 2_000).clip(31, 149)
+    column = numbers("weight", weights, graded(weights, [30, 60, 90, 120, 150]), "graded_grouping")
+    assert attack_column(BandWidth(), column).share < 0.01
+
+
+def test_without_two_values_in_a_band_there_is_no_spacing() -> None:
+    assert placed(np.array([1.5, 2.5, 3.5])) is None
+    column = numbers("x", [1, 2, 3], [1.5, 2.5, 3.5], "graded_grouping")
+    assert attack_column(BandWidth(), column).share == 0
+
+
+def test_band_width_looks_at_few_bands_only() -> None:
+    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1, 5_000]),))
+    assert not BandWidth().applies_to(target, Scene(subject(*target.columns)))
+
+
+def noisy(seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).normal(0, 10, 1_000)
+
+
+def test_noise_that_is_drawn_anew_is_averaged_away() -> None:
+    x = np.linspace(0, 100, 1_000)
+    column = numbers("x", x, x + noisy(1), "noise")
+    scene = Scene(subject(column), again={"x": (x + noisy(2), x + noisy(3))})
+    found = attack_column(Averaging(), column, scene)
+    assert found.share == pytest.approx(2 / 3, abs=0.1)
+
+
+def test_noise_that_is_fixed_is_not() -> None:
+    x = np.linspace(0, 100, 1_000)
+    y = x + noisy(1)
+    column = numbers("x", x, y, "noise")
+    found = attack_column(Averaging(), column, Scene(subject(column), again={"x": (y, y)}))
+    assert found.share == 0
+
+
+def test_averaging_needs_rows_that_both_answers_have() -> None:
+    x = np.array([1.0, 2.0])
+    assert averaged_away(x, (x + 1, np.array([np.nan, np.nan]))) == 0
+    target = Target(Scope.COLUMN, (numbers("x", x, x),))
+    assert not Averaging().applies_to(target, Scene(subject(*target.columns)))

@@ -1,0 +1,174 @@
+"""Classes and the risk in them, against plain definitions and pycanon."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppdm_sql.audit.diversity import SensitiveValues, diversity_figures, measure_classes
+from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
+from ppdm_sql.audit.singling import singling_sets
+from ppdm_sql.model.syntax import Role
+from tests.unit.audit.subjects import labels, subject
+
+if TYPE_CHECKING:
+    from ppdm_sql import anonymity
+    from ppdm_sql.audit.subject import Column
+
+ROWS = st.lists(
+    st.tuples(st.integers(-1, 2), st.integers(0, 2), st.integers(0, 9), st.integers(0, 3)),
+    min_size=1,
+    max_size=30,
+)
+
+
+def quasi(name: str, values: list[int]) -> Column:
+    return labels(name, values, values, "keep", Role.QUASI)
+
+
+def figures(*columns: Column, person: list[int] | None = None) -> dict[str, float | None]:
+    found = risk_figures(classes_of(subject(*columns, person=person)))
+    return {figure.name: figure.value for figure in found}
+
+
+def test_worked_example() -> None:
+    # Classes of 3, 2 and 1 rows; persons 3, 1 and 1.
+    found = figures(quasi("a", [0, 0, 0, 1, 1, 2]), person=[1, 2, 3, 4, 4, 5])
+    assert found["k"] == 1
+    assert found["k_rows"] == 1
+    assert found["classes"] == 3
+    assert found["unique_share"] == pytest.approx(2 / 5)
+    assert found["prosecutor"] == 1
+    assert found["journalist"] == 1
+    assert found["marketer"] == pytest.approx(3 / 5)
+    assert found["at_risk"] == 1
+
+
+def test_without_quasi_identifiers_all_are_one_class() -> None:
+    found = figures(labels("a", [0, 1, 2], [0, 1, 2], "keep", Role.NEUTRAL))
+    assert found["k"] == 3
+
+
+def test_no_rows_have_no_k() -> None:
+    assert figures(quasi("a", [])) == {"k": None}
+
+
+@settings(max_examples=100, deadline=None)
+@given(ROWS)
+def test_risk_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:
+    a, b, person, _ = (list(column) for column in zip(*rows, strict=True))
+    found = figures(quasi("a", a), quasi("b", b), person=person)
+    members: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for row in rows:
+        members[row[:2]].add(row[2])
+    sizes = [len(people) for people in members.values()]
+    total = sum(sizes)
+    assert found["k"] == min(sizes)
+    assert found["k_rows"] == min(Counter(row[:2] for row in rows).values())
+    assert found["classes"] == len(sizes)
+    assert found["unique_share"] == pytest.approx(sizes.count(1) / total)
+    assert found["prosecutor"] == pytest.approx(1 / min(sizes))
+    assert found["marketer"] == pytest.approx(len(sizes) / total)
+    assert found["at_risk"] == pytest.approx(sum(s for s in sizes if 1 / s > 0.2) / total)
+    histogram = class_sizes(classes_of(subject(quasi("a", a), quasi("b", b), person=person)))
+    assert sum(count for _, _, count in histogram) == total
+    for low, high, count in histogram:
+        assert count == sum(s for s in sizes if low <= s <= high)
+
+
+def measured(rows: list[tuple[int, int, int, int]], is_ordered: bool) -> anonymity.Measures:
+    a, b, _, value = (list(column) for column in zip(*rows, strict=True))
+    classes = classes_of(subject(quasi("a", a), quasi("b", b)))
+    counts = np.bincount(value, minlength=4)
+    sensitive = SensitiveValues("s", np.array(value), counts, is_ordered)
+    found = measure_classes(classes, [sensitive], None)
+    names = [figure.name for figure in diversity_figures([sensitive], found)]
+    assert names == ["l", "entropy_l", "recursive_c_2", "t", "alpha"]
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(ROWS)
+def test_diversity_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:
+    found = measured(rows, is_ordered=False).sensitive[0]
+    held: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for row in rows:
+        held[row[:2]].append(row[3])
+    overall = Counter(row[3] for row in rows)
+    distinct, entropy, distance, share = [], [], [], []
+    for values in held.values():
+        shares = {value: times / len(values) for value, times in Counter(values).items()}
+        distinct.append(len(shares))
+        entropy.append(-sum(p * np.log(p) for p in shares.values()))
+        distance.append(sum(abs(shares.get(v, 0) - overall[v] / len(rows)) for v in overall) / 2)
+        share.append(max(shares.values()))
+    assert found.distinct_l == min(distinct)
+    assert found.entropy_l == pytest.approx(np.exp(min(entropy)))
+    assert found.t == pytest.approx(max(distance))
+    assert found.alpha == pytest.approx(max(share))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_agrees_with_pycanon() -> None:
+    """k, l, entropy l, t and alpha of a table of 400 rows."""
+    anonymity_of = pytest.importorskip("pycanon.anonymity", reason="pycanon is not installed")
+    generator = np.random.default_rng(7)
+    rows = [
+        (int(a), int(b), 0, int(s))
+        for a, b, s in zip(
+            generator.integers(0, 3, 400),
+            generator.integers(0, 4, 400),
+            generator.choice(4, 400, p=[0.5, 0.3, 0.15, 0.05]),
+            strict=True,
+        )
+    ]
+    frame = pd.DataFrame(rows, columns=["a", "b", "person", "s"])
+    frame["s"] = frame["s"].map({0: "w", 1: "x", 2: "y", 3: "z"})
+    found = measured(rows, is_ordered=False)
+    assert found.k == anonymity_of.k_anonymity(frame, ["a", "b"])
+    assert found.sensitive[0].distinct_l == anonymity_of.l_diversity(frame, ["a", "b"], ["s"])
+    assert found.sensitive[0].alpha == pytest.approx(
+        anonymity_of.alpha_k_anonymity(frame, ["a", "b"], ["s"])[0]
+    )
+    assert found.sensitive[0].t == pytest.approx(
+        anonymity_of.t_closeness(frame, ["a", "b"], ["s"]), abs=1e-9
+    )
+    # pycanon rounds entropy l down to a whole number.
+    assert int(found.sensitive[0].entropy_l) == anonymity_of.entropy_l_diversity(
+        frame, ["a", "b"], ["s"]
+    )
+
+
+def test_singling_names_the_worst_columns_first() -> None:
+    columns = (
+        quasi("street", [0, 1, 2, 3]),
+        quasi("sex", [0, 0, 1, 1]),
+        quasi("age", [0, 1, 0, 1]),
+        labels("key", [0, 1, 2, 3], [0, 1, 2, 3], "pseudonym", Role.KEY),
+    )
+    found = singling_sets(subject(*columns))
+    assert found[0].columns == ("street",)
+    shares = {one.columns: one.unique_share for one in found}
+    assert shares["sex", "age"] == 1
+    assert ("sex",) not in shares
+    assert all("key" not in one.columns for one in found)
+
+
+@settings(max_examples=50, deadline=None)
+@given(ROWS)
+def test_singling_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:
+    a, b, _, _ = (list(column) for column in zip(*rows, strict=True))
+    found = {
+        one.columns: one.unique_share
+        for one in singling_sets(subject(quasi("a", a), quasi("b", b)))
+    }
+    for names, chosen in ((("a",), (0,)), (("b",), (1,)), (("a", "b"), (0, 1))):
+        times = Counter(tuple(row[i] for i in chosen) for row in rows)
+        alone = sum(1 for count in times.values() if count == 1) / len(rows)
+        assert found.get(names, 0.0) == pytest.approx(alone)

@@ -1,0 +1,230 @@
+"""Utility figures, against scipy, scikit-learn and plain definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import optimize, stats
+from scipy.spatial import distance
+from sklearn.cluster import KMeans
+from sklearn.metrics import confusion_matrix, mutual_info_score
+
+from ppdm_sql.audit.classifiers import accuracy, classifier_figures
+from ppdm_sql.audit.clustering import clustering_figures, k_means, misclassified, spread_starts
+from ppdm_sql.audit.distances import (
+    correlation,
+    histogram_pair,
+    jensen_shannon,
+    kolmogorov_smirnov,
+    security,
+    wasserstein,
+)
+from ppdm_sql.audit.rules import find_rules, rules_figures, translated
+from ppdm_sql.audit.shape import class_figures, discernibility, il1s, shape_figures
+from ppdm_sql.audit.utility import association, changed_share, column_figures, frequency_distance
+from ppdm_sql.model.syntax import Role
+from tests.unit.audit.subjects import labels, numbers, subject
+
+FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))
+PAIRS = st.lists(st.tuples(FLOATS, FLOATS), min_size=2, max_size=30)
+
+
+@settings(max_examples=100, deadline=None)
+@given(PAIRS)
+def test_distances_are_those_of_scipy(pairs: list[tuple[float, float]]) -> None:
+    x, y = (np.array(side) for side in zip(*pairs, strict=True))
+    assert kolmogorov_smirnov(x, y) == pytest.approx(stats.ks_2samp(x, y, method="asymp").statistic)
+    assert wasserstein(x, y) == pytest.approx(stats.wasserstein_distance(x, y), abs=1e-6)
+    if np.ptp(x) > 1 and np.ptp(y) > 1:
+        assert correlation(x, y) == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
+        assert security(x, y) == pytest.approx(np.var(x - y) / np.var(x))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=10))
+def test_jensen_shannon_is_that_of_scipy(counts: list[tuple[int, int]]) -> None:
+    p, q = (np.array(side, dtype=float) for side in zip(*counts, strict=True))
+    if p.sum() and q.sum():
+        expected = distance.jensenshannon(p, q, base=2)
+        assert jensen_shannon(p, q) == pytest.approx(expected, abs=1e-6)
+
+
+def test_constant_columns_have_no_correlation() -> None:
+    constant, varied = np.full(5, 0.1), np.arange(5.0)
+    assert correlation(constant, varied) is None
+    assert security(constant, varied) is None
+    assert security(np.empty(0), np.empty(0)) is None
+    assert [len(side) for side in histogram_pair(constant, constant)] == [1, 1]
+    assert sum(histogram_pair(np.empty(0), np.empty(0))[0]) == 0
+
+
+def test_document_003_sec_of_scaling_and_translation() -> None:
+    """SDP (0.93, 0.89) has Sec 0.49 % and 1.21 % exactly, TDP has 0."""
+    x = np.random.default_rng(1).normal(40, 12, 6_000)
+    assert security(x, 0.93 * x) == pytest.approx(0.0049)
+    assert security(x, 0.89 * x) == pytest.approx(0.0121)
+    assert security(x, x - 3) == pytest.approx(0, abs=1e-20)
+
+
+def test_a_renaming_keeps_all_and_changes_all() -> None:
+    column = labels("illness", [0, 0, 1, 2], [5, 5, 6, 7])
+    found = {figure.name: figure.value for figure in column_figures(column)}
+    assert found == pytest.approx({"changed": 1, "lost": 0, "js": 0, "association": 1})
+
+
+def test_suppression_keeps_nothing() -> None:
+    found = {f.name: f.value for f in column_figures(labels("zip", [0, 1], [-1, -1]))}
+    assert found == {"changed": 1, "lost": 1, "js": None, "association": None}
+
+
+def test_numbers_that_became_labels_are_compared_as_texts() -> None:
+    column = labels("age", [0, 1, -1], [0, 9, -1], "generalize", Role.QUASI)
+    assert changed_share(column) == pytest.approx(1 / 3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
+def test_association_is_mutual_information(pairs: list[tuple[int, int]]) -> None:
+    before, after = (list(side) for side in zip(*pairs, strict=True))
+    found = association(labels("a", before, after))
+    shares = np.bincount(before) / len(before)
+    entropy = float(-(shares[shares > 0] * np.log(shares[shares > 0])).sum())
+    if entropy == 0:
+        assert found is None
+    else:
+        expected = mutual_info_score(before, after) / entropy
+        assert found == pytest.approx(expected, abs=1e-9)
+    expected_js = frequency_distance(labels("a", before, before))
+    assert expected_js == pytest.approx(0)
+
+
+def test_il1s_by_hand() -> None:
+    x = np.array([[1.0], [3.0]])
+    assert il1s(x, x + 1) == pytest.approx(1 / (np.sqrt(2) * np.sqrt(2)))
+    assert il1s(np.ones((2, 1)), np.ones((2, 1))) is None
+
+
+def test_rotation_keeps_eigenvalues_and_scaling_keeps_correlations() -> None:
+    generator = np.random.default_rng(3)
+    x = generator.normal(size=(500, 2)) @ np.array([[2.0, 0.5], [0.0, 1.0]])
+    angle = 0.7
+    turned = x @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    found = _shape(x, turned)
+    assert found["eigenvalues"] == pytest.approx(0, abs=1e-12)
+    assert found["covariance"] > 0.1
+    found = _shape(x, 3 * x + 5)
+    assert found["correlations"] == pytest.approx(0, abs=1e-12)
+    assert found["covariance"] == pytest.approx(8)
+
+
+def _shape(x: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    columns = [numbers(f"c{i}", x[:, i], y[:, i]) for i in range(x.shape[1])]
+    return {f.name: f.value or 0.0 for f in shape_figures(columns)}
+
+
+def test_shape_of_one_column_is_il1s_alone() -> None:
+    assert [f.name for f in shape_figures([numbers("a", [1, 2], [2, 3])])] == ["il1s"]
+    assert shape_figures([]) == []
+
+
+def test_discernibility_by_hand() -> None:
+    assert discernibility(np.array([3, 2]), suppressed=1, rows=6) == 9 + 4 + 6
+    found = {f.name: f.value for f in class_figures(np.array([3, 2]), 1)}
+    assert found == {"discernibility": 19, "average_class": 2.5}
+    assert class_figures(np.empty(0, dtype=np.int64), 0) == []
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
+def test_labels_are_matched_as_the_hungarian_method_does(pairs: list[tuple[int, int]]) -> None:
+    before, after = (np.array(side) for side in zip(*pairs, strict=True))
+    table = confusion_matrix(before, after, labels=range(4))
+    rows, columns = optimize.linear_sum_assignment(-table)
+    assert misclassified(before, after, 4) == pytest.approx(
+        1 - table[rows, columns].sum() / len(pairs)
+    )
+
+
+def test_k_means_is_that_of_scikit_learn() -> None:
+    generator = np.random.default_rng(5)
+    points = np.concatenate([generator.normal(m, 1, (200, 2)) for m in (0, 4, 9)])
+    starts = spread_starts(points, 3, generator)
+    theirs = KMeans(3, init=points[starts], n_init=1, tol=0, algorithm="lloyd").fit(points).labels_
+    assert misclassified(k_means(points, 3, starts), theirs, 3) == 0
+
+
+def test_clustering_survives_translation_and_not_shuffling() -> None:
+    generator = np.random.default_rng(6)
+    x = np.concatenate([generator.normal(m, 1, 300) for m in (0, 10, 20, 30)])
+    moved = clustering_figures([numbers("x", x, x * 2 + 5)], np.random.default_rng(0))
+    assert moved[0].value == 0
+    mixed = clustering_figures(
+        [numbers("x", x, generator.permutation(x))], np.random.default_rng(0)
+    )
+    assert (mixed[0].value or 0) > 0.5
+    assert clustering_figures([numbers("x", [1, 2], [1, 2])], np.random.default_rng(0)) == []
+    constant = numbers("x", np.arange(20), np.ones(20))
+    assert clustering_figures([constant], np.random.default_rng(0)) == []
+
+
+def test_points_that_are_all_alike_can_be_clustered() -> None:
+    points = np.zeros((20, 1))
+    starts = spread_starts(points, 3, np.random.default_rng(0))
+    assert len(k_means(points, 3, starts)) == 20
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=30))
+def test_rules_are_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
+    columns = [np.array(side) for side in zip(*rows, strict=True)]
+    found = find_rules(columns, 0.1, 0.6)
+    expected = set()
+    for a, b in ((0, 1), (1, 0)):
+        for v in range(3):
+            for w in range(3):
+                both = sum(row[a] == v and row[b] == w for row in rows)
+                left = sum(row[a] == v and row[b] >= 0 for row in rows)
+                if both and both >= 0.1 * len(rows) and both >= 0.6 * left:
+                    expected.add((a, v, b, w))
+    assert found == expected
+
+
+def test_aliases_are_translated_and_rules_survive_them() -> None:
+    illness, ward = [0, 0, 0, 1, 1, 1], [4, 4, 5, 5, 5, 5]
+    aliased = labels("illness", illness, [9, 9, 9, 8, 8, 8])
+    kept = labels("ward", ward, ward, "keep")
+    assert translated(np.array(illness), np.array([9, 9, 9, 8, 8, 8])).tolist() == illness
+    assert rules_figures([aliased, kept])[0].value == 1
+    broken = labels("illness", illness, [9, 8, 9, 8, 9, 8])
+    assert (rules_figures([broken, kept])[0].value or 0) < 1
+    assert rules_figures([kept]) == []
+    assert translated(np.array([-1]), np.array([3])).tolist() == [-1]
+
+
+def test_rare_categories_make_no_rules() -> None:
+    column, other = (labels(name, range(40), range(40), "keep") for name in ("a", "b"))
+    assert rules_figures([column, other]) == []
+
+
+def test_a_tree_learns_as_much_from_a_renaming() -> None:
+    generator = np.random.default_rng(8)
+    age = generator.integers(20, 80, 600).astype(float)
+    illness = (age > 50).astype(np.int64)
+    found = classifier_figures(
+        subject(
+            numbers("age", age, age + 7, role=Role.QUASI),
+            labels("illness", illness, 1 - illness),
+        )
+    )
+    assert {f.name: f.value for f in found} == pytest.approx(
+        {"tree_original": 1, "tree_released": 1}, abs=0.01
+    )
+    assert accuracy(generator.normal(size=(600, 1)), illness) < 0.75
+
+
+def test_nothing_to_predict_is_no_figure() -> None:
+    assert classifier_figures(subject(numbers("age", [1, 2], [1, 2]))) == []
+    assert classifier_figures(subject(labels("a", [0, 1], [0, 1]))) == []
+    assert classifier_figures(subject(labels("a", [0, 1], [-1, -1]))) == []
