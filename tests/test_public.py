@@ -121,4 +121,8 @@ def test_the_example_in_the_docstring_runs(tmp_path: Path, monkeypatch: pytest.M
     owner = ppdm_sql.connect("owner/clinic.duckdb")
     owner.execute(Path("release.sql").read_text())
     assert owner.sql("FROM research.patients").df().shape == (1, 2)
+    owner.execute("PUBLISH RELEASE research.patients TO 'study.duckdb'")
+    study = ppdm_sql.open_release("study.duckdb")
+    assert study.sql("SELECT count(*) FROM research.patients").fetchone() == (1,)
+    study.close()
     owner.close()

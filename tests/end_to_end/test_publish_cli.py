@@ -10,13 +10,15 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import duckdb
 import pytest
 
 import ppdm_sql
+from ppdm_sql.cli import main
 from ppdm_sql.session.delivery import WORKPLACE_PREFIX
 from tests.conftest import PEOPLE
 
@@ -46,10 +48,31 @@ def here(template: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(template, tmp_path / "here"))
 
 
-def ppdm(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PPDM, *arguments], cwd=at, capture_output=True, text=True, check=False, timeout=60
-    )
+class Done(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def ppdm(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Done]:
+    """Run commands in this process, in the folder with the store."""
+    monkeypatch.chdir(here)
+    monkeypatch.delenv("PPDM_DB", raising=False)
+
+    def run(*arguments: str) -> Done:
+        with warnings.catch_warnings(), monkeypatch.context() as patch:
+            patch.setattr(warnings, "showwarning", warnings.showwarning)
+            with pytest.raises(SystemExit) as end:
+                main(list(arguments))
+        assert isinstance(end.value.code, int)
+        return Done(end.value.code, *capsys.readouterr())
+
+    return run
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -59,25 +82,28 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.005)
 
 
-def test_publish_and_query(here: Path) -> None:
+def test_publish_and_query(ppdm: Callable[..., Done]) -> None:
     names = ("research.people", "research.wards")
-    done = ppdm("publish", *names, "--to", "new.duckdb", "--db", "owner/clinic.duckdb", at=here)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("published research.people (version 1, 6 rows), research.wards")
+    done = ppdm("publish", *names, "--to", "new.duckdb", "--db", "owner/clinic.duckdb")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("published research.people (version 1, 6 rows), research.wards")
     query = "SELECT ward, count(*) AS n FROM research.wards GROUP BY ward ORDER BY ward"
-    shown = ppdm("query", "new.duckdb", query, at=here)
-    assert shown.returncode == 0
-    assert "ward" in shown.stdout
-    csv = ppdm("query", "new.duckdb", query, "--format", "csv", at=here)
-    assert csv.stdout == "ward,n\nA,2\nB,2\nC,1\n,1\n"
-    rows = ppdm("query", "new.duckdb", query, "--format", "json", at=here).stdout.splitlines()
+    shown = ppdm("query", "new.duckdb", query)
+    assert shown.code == 0
+    assert "NULL" in shown.out
+    cut = ppdm("query", "new.duckdb", query, "--rows", "2")
+    assert "(the first 2 rows)" in cut.out
+    csv = ppdm("query", "new.duckdb", query, "--format", "csv")
+    assert csv.out == "ward,n\nA,2\nB,2\nC,1\n,1\n"
+    rows = ppdm("query", "new.duckdb", query, "--format", "json").out.splitlines()
     assert json.loads(rows[0]) == {"ward": "A", "n": 2}
+    assert len(rows) == 4
 
 
-def test_publish_parquet_unlinkable(here: Path) -> None:
+def test_publish_parquet_unlinkable(ppdm: Callable[..., Done]) -> None:
     options = ("--to", "out", "--as", "parquet", "--unlinkable", "--db", "owner/clinic.duckdb")
-    assert ppdm("publish", "research.people", *options, at=here).returncode == 0
-    assert sorted(os.listdir(here / "out")) == ["release_info.parquet", "research.people.parquet"]
+    assert ppdm("publish", "research.people", *options).code == 0
+    assert sorted(os.listdir("out")) == ["release_info.parquet", "research.people.parquet"]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +119,12 @@ def test_publish_parquet_unlinkable(here: Path) -> None:
     ],
 )  # fmt: skip
 def test_mistakes_end_with_2_and_one_message(
-    here: Path, arguments: tuple[str, ...], told: str
+    ppdm: Callable[..., Done], arguments: tuple[str, ...], told: str
 ) -> None:
-    done = ppdm(*arguments, at=here)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
+    done = ppdm(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: ")
+    assert told in done.err
 
 
 def test_ctrl_c_ends_a_query_and_its_process(here: Path) -> None:
@@ -158,8 +182,9 @@ def test_killed_while_publishing(here: Path) -> None:
 def test_two_owners_at_once(here: Path) -> None:
     """Two processes open one store: one wins, the other is told who has it."""
     with ppdm_sql.connect(here / "owner" / "clinic.duckdb") as owner:
-        done = ppdm(
-            "publish", "research.people", "--to", "x.duckdb", "--db", "owner/clinic.duckdb", at=here
+        command = ("publish", "research.people", "--to", "x.duckdb", "--db", "owner/clinic.duckdb")
+        done = subprocess.run(
+            [*PPDM, *command], cwd=here, capture_output=True, text=True, check=False, timeout=60
         )
         assert done.returncode == 2
         assert "is open in another process" in done.stderr
