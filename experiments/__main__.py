@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from experiments import scba
+from experiments import digits, geometric, scba
 from experiments.section import DOCS
 
-ROOMS = (scba,)
+ROOMS = (scba, geometric, digits)
 
 
 def main() -> None:
