@@ -1,8 +1,8 @@
-"""Run all experiments; write docs/experiments.md."""
+"""Run all experiments; write docs/experiments.md and docs/audit-sample.html."""
 
 from __future__ import annotations
 
-from experiments import digits, geometric, scba
+from experiments import audit_sample, digits, geometric, scba
 from experiments.section import DOCS
 
 ROOMS = (scba, geometric, digits)
@@ -15,6 +15,7 @@ def main() -> None:
         section = room.run()
         parts += [f"## {section.title}", section.text.strip()]
     (DOCS / "experiments.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    audit_sample.write()
 
 
 if __name__ == "__main__":
