@@ -1,11 +1,11 @@
-"""Run all experiments; write docs/experiments.md and docs/mining.md."""
+"""Run all experiments; write docs/experiments.md, docs/mining.md and docs/audit-sample.html."""
 
 from __future__ import annotations
 
-from experiments import equivalence, scba
+from experiments import audit_sample, digits, equivalence, geometric, scba
 from experiments.section import DOCS
 
-ROOMS = (scba,)
+ROOMS = (scba, geometric, digits)
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
         parts += [f"## {section.title}", section.text.strip()]
     (DOCS / "experiments.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     (DOCS / "mining.md").write_text(equivalence.page(), encoding="utf-8")
+    audit_sample.write()
 
 
 if __name__ == "__main__":

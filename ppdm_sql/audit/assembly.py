@@ -170,7 +170,7 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
         before,
         after,
         utility,
-        1.0 if column.is_kept else max(aimed, default=0.0),
+        max(1 - (measured.get("changed") or 0.0) if measured else 0.0, *aimed, 0.0),
     )
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ppdm_sql import anonymity
 from ppdm_sql.anonymity.cells import Scale, code_cells
 from ppdm_sql.audit.figures import Figure
+from ppdm_sql.errors import plural
 from ppdm_sql.model.types import Kind
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def diversity_figures(
                 "l",
                 about,
                 found.distinct_l,
-                f"the least diverse class has {found.distinct_l} different original values",
+                f"the least diverse class has {plural(found.distinct_l, 'original value')}",
             ),
             Figure(
                 "risk",

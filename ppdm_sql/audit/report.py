@@ -47,7 +47,7 @@ class ColumnReport:
     utility: float | None
     """What it keeps, 0 to 1: the correlation of numbers, the association of categories."""
     risk: float
-    """What the strongest attack on it gets, 0 to 1; 1 for a column that leaves as it is."""
+    """What the strongest attack on it gets, 0 to 1, or the share of values it shows as they were."""
 
 
 @dataclass(frozen=True, slots=True)

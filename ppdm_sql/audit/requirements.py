@@ -54,6 +54,7 @@ FIGURES = [
     "lost",
     "marketer",
     "mean_drift",
+    "merged",
     "misclassification",
     "precision",
     "prosecutor",

@@ -65,7 +65,7 @@ def scba_figures(subject: Subject) -> list[Figure]:
 def absence_share(subject: Subject, high: BoolArray) -> float:
     """Return the share of high rows whose original quasi-identifiers no untouched row has."""
     codes = [
-        c.original.codes() if "generalize" in c.treatments else c.released.codes()
+        c.original.codes() if c.is_generalized else c.released.codes()
         for c in subject.of_role(Role.QUASI)
     ]
     whole = numbered(codes, subject.rows)

@@ -18,6 +18,10 @@ KEPT = frozenset({"keep"})
 """Treatments that change nothing."""
 
 
+GENERALIZED = "generalize"
+"""The word for what GENERALIZE does to a column."""
+
+
 @dataclass(frozen=True, slots=True)
 class Values:
     """One column: as numbers where it has distances, as numbered labels where it has texts."""
@@ -67,6 +71,11 @@ class Column:
     def is_kept(self) -> bool:
         """Whether it leaves as it is."""
         return not set(self.treatments) - KEPT
+
+    @property
+    def is_generalized(self) -> bool:
+        """Whether GENERALIZE made it coarser."""
+        return GENERALIZED in self.treatments
 
     @property
     def is_numeric(self) -> bool:

@@ -65,6 +65,17 @@ def changed_share(column: Column) -> float:
     return float(1 - same.mean())
 
 
+def merged_share(x: FloatArray, y: FloatArray) -> float:
+    """Return the share of rows whose released value stands for several originals.
+
+    Bands do that to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
+    """
+    before, after = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+    pairs = np.unique(after * (int(before.max()) + 1) + before)
+    originals = np.bincount(pairs // (int(before.max()) + 1))
+    return float((originals[after] > 1).mean())
+
+
 def mean_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return how far the mean moved, in standard deviations of the original."""
     spread = float(np.std(x)) if len(x) else 0.0
@@ -120,6 +131,7 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
     found: list[tuple[str, float | None, str]] = [
         ("correlation", correlation(x, y), "Pearson's, of original and released"),
         ("sec", security(x, y), "Var(x - y) / Var(x): 0 means that differences are as they were"),
+        ("merged", merged_share(x, y), "share of values released like another original value"),
         ("mean_drift", mean_drift(x, y), "how far the mean moved, in standard deviations"),
         ("quantile_drift", quantile_drift(x, y), "how far a quantile moved at most, likewise"),
         ("ks", kolmogorov_smirnov(x, y), "Kolmogorov-Smirnov distance of the distributions"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ppdm_sql
+from ppdm_sql.audit import assembly
 from ppdm_sql.audit.attacks import ATTACKS
 from ppdm_sql.audit.requirements import FIGURES
 from ppdm_sql.model.syntax import AuditRelease
@@ -217,6 +218,30 @@ def test_an_empty_release_has_no_figures_to_show(owner: Owner) -> None:
     report = owner.audit("r")
     assert report.values("k") == {"": None}
     assert report.attacks == ()
+
+
+def test_a_source_that_is_gone_is_told_at_the_statement(clinic: Owner) -> None:
+    clinic.execute("CREATE TABLE lost AS SELECT 1 AS a; CREATE RELEASE r FROM lost (a QUASI)")
+    clinic.execute("DROP TABLE lost")
+    with pytest.raises(ppdm_sql.PpdmError) as caught:
+        clinic.execute("AUDIT RELEASE r")
+    assert caught.value.span is not None
+    assert caught.value.span.source == "r"
+
+
+def test_large_releases_are_sampled_and_the_classifier_is_optional(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assembly, "MOST_SAMPLED", 100)
+    monkeypatch.setattr(assembly, "is_available", lambda: False)
+    owner.execute(PATIENTS)
+    owner.execute(
+        "CREATE RELEASE r FROM clinic.patients (age QUASI, illness SENSITIVE AS mapping())"
+    )
+    first, second = (owner.audit("r") for _ in range(2))
+    assert first.stamp.sampled == 100
+    assert first.left_out == ("classifiers: install ppdm-sql[audit]",)
+    assert first.attacks == second.attacks
 
 
 def test_tables_are_written_and_replaced(clinic: Owner) -> None:

@@ -9,54 +9,98 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.anonymity import BoolArray, FloatArray
 
-Fit: TypeAlias = "Callable[[FloatArray, FloatArray], Callable[[FloatArray], FloatArray] | None]"
+Model: TypeAlias = "Callable[[FloatArray], FloatArray]"
+Fit: TypeAlias = "Callable[[FloatArray, FloatArray], Model | None]"
 _EXACT = 1e-7
+_MOST = 0.6
+"""A model holds when it explains this share of the known exactly: rho may have moved the others."""
+_TRIALS = 40
 
 
 def guess_numbers(x: FloatArray, y: FloatArray, unknown: FloatArray) -> FloatArray:
     """Return guesses for released numbers, from known originals `x` of released `y`."""
-    for fit, spare in ((_shift, 1), (_scale, 1), (_line, 2), (_graded, 2)):
-        model = fit(x, y) if len(x) > spare else None
-        if model is not None and _fits(x, model(y)):
+    for fit, constants in ((_shift, 1), (_scale, 1), (_clean_line, 2), (_graded, 2)):
+        model = fit(x, y) if len(x) > constants else None
+        if model is not None and _explains(x, model(y), constants):
             return model(unknown)
     if len(x) < 3:
-        model = _line(x, y)
-        return model(unknown) if model is not None else np.full(len(unknown), x.mean())
+        return _or_mean(_line(x, y), x, unknown)
     best = min((_line, _between, _nearest), key=lambda fit: _left_out(fit, x, y))
-    model = best(x, y)
-    return model(unknown) if model is not None else np.full(len(unknown), x.mean())
+    return _or_mean(best(x, y), x, unknown)
 
 
 def guess_rows(x: FloatArray, y: FloatArray, unknown: FloatArray) -> FloatArray:
-    """Return guesses for released rows of several columns: a rotation, else a linear map."""
-    left, _, right = np.linalg.svd(y.T @ x)
-    turned = left @ right
-    if _fits(x, y @ turned):
-        rotated: FloatArray = unknown @ turned
+    """Return guesses for released rows of several columns: a rotation, else an affine map.
+
+    Maps are fitted to all known rows and to some of them, in case that others have noise.
+    """
+    count, size = x.shape
+    wide, unknown_wide = _with_ones(y), _with_ones(unknown)
+    turn = _best_map(x, y, _rotation, min(2, count))
+    if turn is not None:
+        rotated: FloatArray = unknown @ turn
         return rotated
-    linear = np.linalg.lstsq(y, x, rcond=None)[0]
-    if len(x) == x.shape[1] or (len(x) > x.shape[1] and _fits(x, y @ linear)):
-        mapped: FloatArray = unknown @ linear
-        return mapped
-    wide = np.hstack((y, np.ones((len(y), 1))))
-    affine = np.linalg.lstsq(wide, x, rcond=None)[0]
-    guess: FloatArray = np.hstack((unknown, np.ones((len(unknown), 1)))) @ affine
+    if count == size:
+        linear: FloatArray = unknown @ _least_squares(x, y)
+        return linear
+    mapped = _best_map(x, wide, _least_squares, size + 1) if count > size + 1 else None
+    guess: FloatArray = unknown_wide @ (_least_squares(x, wide) if mapped is None else mapped)
     return guess
 
 
-def _fits(x: FloatArray, guess: FloatArray) -> bool:
+def _best_map(
+    x: FloatArray, y: FloatArray, fit: Callable[[FloatArray, FloatArray], FloatArray], least: int
+) -> FloatArray | None:
+    """Return the map that explains most known rows exactly; None where none explains enough."""
+    generator = np.random.default_rng(0)
+    choices = [np.arange(len(x))]
+    if len(x) > least:
+        choices += [generator.choice(len(x), least, replace=False) for _ in range(_TRIALS)]
+    maps = [fit(x[chosen], y[chosen]) for chosen in choices]
+    explained = [int(_exact(x, y @ one).sum()) for one in maps]
+    best = int(np.argmax(explained))
+    # As many rows as a map has constants are explained by any: one more must agree.
+    needed = max(_MOST * len(x), least if len(x) == least else least + 1)
+    return maps[best] if explained[best] >= needed else None
+
+
+def _rotation(x: FloatArray, y: FloatArray) -> FloatArray:
+    left, _, right = np.linalg.svd(y.T @ x)
+    turn: FloatArray = left @ right
+    return turn
+
+
+def _least_squares(x: FloatArray, y: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.lstsq(y, x, rcond=None)[0], dtype=np.float64)
+
+
+def _with_ones(rows: FloatArray) -> FloatArray:
+    return np.hstack((rows, np.ones((len(rows), 1))))
+
+
+def _exact(x: FloatArray, guess: FloatArray) -> BoolArray:
     scale = max(float(np.abs(x).max()), 1e-300)
-    return bool((np.abs(guess - x) <= _EXACT * scale).all())
+    near: BoolArray = np.abs(guess - x) <= _EXACT * scale
+    return near if near.ndim == 1 else np.all(near, axis=1)
 
 
-def _shift(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def _explains(x: FloatArray, guess: FloatArray, constants: int) -> bool:
+    explained = int(_exact(x, guess).sum())
+    return explained > constants and explained >= _MOST * len(x)
+
+
+def _or_mean(model: Model | None, x: FloatArray, unknown: FloatArray) -> FloatArray:
+    return np.full(len(unknown), x.mean()) if model is None else model(unknown)
+
+
+def _shift(x: FloatArray, y: FloatArray) -> Model | None:
     by = float(np.median(y - x))
     return lambda released: released - by
 
 
-def _scale(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def _scale(x: FloatArray, y: FloatArray) -> Model | None:
     usable = y != 0
     if not usable.any():
         return None
@@ -64,7 +108,7 @@ def _scale(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] |
     return lambda released: released * by
 
 
-def _line(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def _line(x: FloatArray, y: FloatArray) -> Model | None:
     middle, spread = float(y.mean()), float(np.ptp(y))
     if spread <= 1e-12 * max(float(np.abs(y).max()), 1e-300):
         return None
@@ -74,11 +118,23 @@ def _line(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | 
     return lambda released: start + slope * (released - middle)
 
 
-def _graded(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def _clean_line(x: FloatArray, y: FloatArray) -> Model | None:
+    """Fit the line that most pairs agree on (Theil and Sen): some of them may be noise."""
+    first, second = np.triu_indices(len(x), 1)
+    run = y[second] - y[first]
+    usable = np.abs(run) > 1e-12 * max(float(np.abs(y).max()), 1e-300)
+    if not usable.any():
+        return None
+    slope = float(np.median((x[second] - x[first])[usable] / run[usable]))
+    start = float(np.median(x - slope * y))
+    return lambda released: start + slope * released
+
+
+def _graded(x: FloatArray, y: FloatArray) -> Model | None:
     """Fit bands that share their edges: two pairs give one band, its edges help the next."""
     edges = _edges(x, y)
-    if not edges:
-        return None
+    if not edges or len(edges) >= len(x):
+        return None  # as many edges as pairs fit anything
 
     def inverse(released: FloatArray) -> FloatArray:
         bands = np.floor(released)
@@ -112,12 +168,12 @@ def _edges(x: FloatArray, y: FloatArray) -> dict[float, float]:
     return edges
 
 
-def _between(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def _between(x: FloatArray, y: FloatArray) -> Model | None:
     order = np.argsort(y)
     return lambda released: np.interp(released, y[order], x[order])
 
 
-def _nearest(x: FloatArray, y: FloatArray) -> Callable[[FloatArray], FloatArray] | None:
+def _nearest(x: FloatArray, y: FloatArray) -> Model | None:
     """Move by what the nearest known pair was moved by."""
     order = np.argsort(y)
     known, moved = y[order], (y - x)[order]

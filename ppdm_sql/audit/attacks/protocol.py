@@ -93,7 +93,8 @@ class Scene:
         for column in columns:
             groups.setdefault(column.group, []).append(column)
         for column in columns:
-            if not column.is_kept:
+            # What is coarser, or as it was, hides no value behind another: linking is for that.
+            if not column.is_kept and not column.is_generalized:
                 yield Target(Scope.COLUMN, (column,), len(groups[column.group]) == 1)
         for members in groups.values():
             if len(members) > 1 and not members[0].is_kept:

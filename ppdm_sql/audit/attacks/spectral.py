@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
-_NOISE = "noise"
+_NOISE = ("noise",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Spectral:
         if target.scope is not Scope.TABLE:
             return False
         numbers = [c for c in target.columns if c.is_numeric]
-        is_noised = any(_NOISE in c.treatments for c in numbers)
+        is_noised = any(c.treatments == _NOISE for c in numbers)
         return is_noised and len(matrices(numbers)[0]) > 2 * len(numbers)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Say how much of the noise is filtered out of the column that suffers most."""
         numbers = [c for c in target.columns if c.is_numeric]
-        noised = [i for i, c in enumerate(numbers) if _NOISE in c.treatments]
+        noised = [i for i, c in enumerate(numbers) if c.treatments == _NOISE]
         x, y = matrices(numbers)
         noise = np.array(
             [np.var(y[:, i] - x[:, i]) if i in noised else 0.0 for i in range(len(numbers))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from ppdm_sql.audit.breaches import divergence, proximity
 from ppdm_sql.audit.scba import absence_share, betrayed_share, scba_figures
 from ppdm_sql.audit.subject import Column, Subject, Values
 from ppdm_sql.model.syntax import Role
-from tests.unit.audit.subjects import labels
+from tests.unit.audit.subjects import labels, numbers
 
 MEMBERS = st.lists(
     st.tuples(st.integers(-1, 3), st.integers(0, 12), st.booleans()), min_size=1, max_size=30
@@ -124,6 +125,17 @@ def test_absence_needs_somebody_untouched_with_the_same_values() -> None:
     assert subject.is_high is not None
     assert absence_share(subject, subject.is_high) == 0.5
     assert betrayed_share(subject.columns[1], subject.is_high) == 1
+
+
+def test_numbers_betray_nothing_by_their_names() -> None:
+    pay = numbers("pay", [1, 2], [1, 2])
+    assert betrayed_share(pay, np.array([True, False])) is None
+    subject = scba([1, 2], [True, False], [1, 1], [1, 1])
+    assert "betrayed" not in {
+        f.name for f in scba_figures(replace(subject, columns=(subject.columns[0], pay)))
+    }
+    starred = replace(subject, is_suppressed=np.array([True, False]))
+    assert scba_figures(starred)[0].value is None
 
 
 def test_without_a_high_class_there_is_nothing_to_say() -> None:

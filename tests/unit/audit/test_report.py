@@ -6,11 +6,13 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ppdm_sql
+from ppdm_sql.audit.attacks import ATTACKS
 from ppdm_sql.audit.attacks.protocol import Finding, Scope
 from ppdm_sql.audit.document import to_json
 from ppdm_sql.audit.figures import Figure
@@ -165,6 +167,12 @@ def test_a_requirement_that_cannot_be_read_is_told_with_its_place(
 
 def test_the_list_of_figures_is_sorted_and_without_doubles() -> None:
     assert sorted(set(FIGURES)) == list(FIGURES)
+
+
+def test_every_figure_and_attack_is_documented() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
+    for name in (*FIGURES, *(attack.name for attack in ATTACKS)):
+        assert f"`{name}`" in page, name
 
 
 def test_verdict_of_people_who_are_alone() -> None:

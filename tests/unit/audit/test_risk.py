@@ -160,6 +160,11 @@ def test_singling_names_the_worst_columns_first() -> None:
     assert all("key" not in one.columns for one in found)
 
 
+def test_many_columns_are_looked_at_together() -> None:
+    columns = [quasi(f"c{i}", [int(row == i) for row in range(5)]) for i in range(4)]
+    assert ("c0", "c1", "c2", "c3") in {one.columns for one in singling_sets(subject(*columns))}
+
+
 @settings(max_examples=50, deadline=None)
 @given(ROWS)
 def test_singling_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:

@@ -23,7 +23,14 @@ from ppdm_sql.audit.distances import (
 )
 from ppdm_sql.audit.rules import find_rules, rules_figures, translated
 from ppdm_sql.audit.shape import class_figures, discernibility, il1s, shape_figures
-from ppdm_sql.audit.utility import association, changed_share, column_figures, frequency_distance
+from ppdm_sql.audit.subject import Column, Values
+from ppdm_sql.audit.utility import (
+    association,
+    changed_share,
+    column_figures,
+    frequency_distance,
+    merged_share,
+)
 from ppdm_sql.model.syntax import Role
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -58,6 +65,34 @@ def test_constant_columns_have_no_correlation() -> None:
     assert security(np.empty(0), np.empty(0)) is None
     assert [len(side) for side in histogram_pair(constant, constant)] == [1, 1]
     assert sum(histogram_pair(np.empty(0), np.empty(0))[0]) == 0
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
+def test_merged_is_what_plain_counting_gives(pairs: list[tuple[int, int]]) -> None:
+    x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    merged = sum(any(b == d and a != c for c, d in pairs) for a, b in pairs)
+    assert merged_share(x, y) == pytest.approx(merged / len(pairs))
+
+
+def test_drift_by_hand() -> None:
+    found = {f.name: f.value for f in column_figures(numbers("x", [0, 2], [1, 3]))}
+    assert found["mean_drift"] == 1
+    assert found["quantile_drift"] == pytest.approx(1)
+    assert found["wasserstein"] == 1
+    constant = {f.name: f.value for f in column_figures(numbers("x", [1, 1], [1, 2]))}
+    assert (constant["mean_drift"], constant["quantile_drift"]) == (None, None)
+    assert [f.name for f in column_figures(numbers("x", [1], [1]))] == ["changed", "lost"]
+    assert column_figures(numbers("x", [], [])) == []
+    assert correlation(np.ones(1), np.ones(1)) is None
+
+
+def test_numbers_without_texts_that_became_labels_have_changed() -> None:
+    column = Column(
+        "age", Role.QUASI, ("mapping",), 0, Values(np.array([1.0, np.nan])),
+        Values(labels=np.array([4, -1])),
+    )  # fmt: skip
+    assert changed_share(column) == 0.5
 
 
 def test_document_003_sec_of_scaling_and_translation() -> None:

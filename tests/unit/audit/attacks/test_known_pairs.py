@@ -51,6 +51,27 @@ def test_known_persons_do_not_undo_noise(persons: int) -> None:
     assert found.share < 0.05
 
 
+def test_rho_leaves_the_other_rows_to_known_persons() -> None:
+    """Document 003's privacy enhance: noise for 5 % of the rows hides those 5 % only."""
+    generator = np.random.default_rng(16)
+    chosen = generator.random(len(AGES)) < 0.05
+    more = np.where(chosen, generator.uniform(-12, 18, len(AGES)), 0)
+    for released in (AGES - 3 + more, 0.93 * AGES + more, 1.7 * AGES + 11 + more):
+        found = attack_column(KnownPairs(20), numbers("age", AGES, released))
+        assert found.share == pytest.approx(0.95, abs=0.02)
+    x, y = turned(13.7, AGES, SALARIES)
+    columns = (
+        numbers("age", AGES, x + more, "rotation"),
+        numbers("salary", SALARIES, y + more * 1_000, "rotation"),
+    )
+    assert attack_group(KnownPairs(20), *columns).share == pytest.approx(0.95, abs=0.02)
+    mixed = (
+        numbers("age", AGES, 2 * x + 7 + more, "hybrid"),
+        numbers("salary", SALARIES, y - 5 + more * 1_000, "hybrid"),
+    )
+    assert attack_group(KnownPairs(20), *mixed).share == pytest.approx(0.95, abs=0.03)
+
+
 def test_mean_noise_falls_to_known_persons() -> None:
     """Document 004: one amount off values from the mean on, one onto those below."""
     mean = SALARIES.mean()
@@ -136,6 +157,7 @@ def test_targets_are_columns_groups_and_the_whole() -> None:
             numbers("age", [1, 2], [2, 3], "rotation", group=1),
             numbers("pay", [1, 2], [2, 3], "rotation", group=1),
             numbers("kept", [1, 2], [1, 2], "keep"),
+            labels("zip", [0, 1], [3, 3], "generalize", Role.QUASI),
             numbers("gone", [1, 2], [np.nan, np.nan], "suppress"),
             labels("key", [0, 1], [5, 6], "pseudonym", Role.KEY),
         )
@@ -145,5 +167,5 @@ def test_targets_are_columns_groups_and_the_whole() -> None:
         (Scope.COLUMN, "age", False),
         (Scope.COLUMN, "pay", False),
         (Scope.GROUP, "age, pay", True),
-        (Scope.TABLE, "age, pay, kept", True),
+        (Scope.TABLE, "age, pay, kept, zip", True),
     ]
