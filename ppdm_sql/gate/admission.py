@@ -148,8 +148,8 @@ class _Check:
 
     def _part(self, part: dict[str, Any], ctes: frozenset[Name]) -> None:
         kind = part.get("class", part.get("type"))
-        is_listed = kind in (EXPRESSIONS if "class" in part else NODES)
-        if isinstance(kind, str) and not is_listed:
+        # Else it is a part of a part, such as the two sides of a WHEN or the type of a value.
+        if isinstance(kind, str) and kind not in (EXPRESSIONS if "class" in part else NODES):
             called = CALLED.get(kind, "a part of this statement")
             self._refuse(f"{called} may not be used here", part, _ALLOWED)
         if not part.keys() <= FIELDS:

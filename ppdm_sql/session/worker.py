@@ -78,7 +78,7 @@ class Worker:
         except PpdmError as error:
             send(out, _told(error))
             return
-        except duckdb.Error as error:
+        except Exception as error:  # noqa: BLE001 - DuckDB's, or of a parse that nobody foresaw
             send(out, _told(_redacted(error, text)))
             return
         send(out, {})

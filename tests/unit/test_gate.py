@@ -74,6 +74,7 @@ PASSES: dict[str, list[tuple[Any, ...]]] = {
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM research.people": [(30.0,)],
     "SELECT extract(year FROM DATE '2020-05-01' + INTERVAL 1 YEAR)": [(2021,)],
     "FROM research.people PIVOT (count(*) FOR ward IN ('x', 'y')) SELECT x, y": [(1, 0)],
+    "FROM research.people PIVOT (count(*) FOR ward IN ('x', y)) SELECT x, y": [(1, 0)],
     "FROM research.people UNPIVOT (v FOR n IN (id, ward)) SELECT n, v": [("id", "a"), ("ward", "x")],
     "SELECT * EXCLUDE (id) REPLACE (age * 2 AS age) FROM research.people": [(60, "x")],
     "SELECT COLUMNS('a.*') FROM research.people": [(30, "x")],

@@ -64,6 +64,18 @@ def test_an_error_of_duckdb_is_one_message_without_data(worker: Worker) -> None:
     assert (told["error"], told["what"]) == ("EngineError", "there is no column 'j' here")
 
 
+def test_a_mistake_of_ours_is_told_in_fixed_words(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mistaken(*_: object) -> str:
+        raise KeyError("Jane")
+
+    monkeypatch.setattr("ppdm_sql.session.worker.admit", mistaken)
+    told, _, _ = asked(worker, "SELECT 1")
+    assert told is not None
+    assert (told["error"], told["what"]) == ("EngineError", "DuckDB could not run this statement")
+
+
 def test_an_error_while_rows_are_read_is_the_last_message(worker: Worker) -> None:
     query = "SELECT CAST(CASE WHEN i < 250000 THEN '1' ELSE 'Jane' END AS INTEGER) FROM range(250001) r(i)"
     first, _, last = asked(worker, query)
