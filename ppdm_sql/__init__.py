@@ -6,7 +6,7 @@
 
     ppdm_sql.register(duckdb_connection)                # only the functions, for an app
 
-The rooms, from the top: `cli` · `session` (engine, owner) · `store` (the owner's secrets) ·
+The rooms, from the top: `cli` · `session` (engine, owner) · `audit` and `store` (the owner's secrets) ·
 `bind` and `compile` (a statement to SQL) · `statements` (text) and `transforms` (treatments) ·
 `kernels` (mathematics) · `model` · `names` · `errors`. Each imports only from those below it.
 """

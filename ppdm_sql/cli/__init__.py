@@ -54,6 +54,7 @@ def cli() -> None:
     ppdm demo                                      see it work, in memory
     ppdm run release.sql --db owner/clinic.duckdb  run a script
     ppdm show --db owner/clinic.duckdb             list the releases
+    ppdm audit research.patients --db owner/clinic.duckdb  attack one
     """  # noqa: D301 - the \\b is click's mark for lines to be left alone
 
 

@@ -166,6 +166,22 @@ def test_a_background_finds_whoever_is_alone(clinic: Owner) -> None:
     assert grouped.values("journalist") == grouped.values("prosecutor")
 
 
+def test_backgrounds_and_columns_of_every_type_can_be_compared(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t AS SELECT i AS id,"
+        " CASE WHEN i % 2 = 0 THEN 'sad' ELSE 'happy' END::mood AS feels, i % 3 = 0 AS flag,"
+        " (i / 4)::DECIMAL(10, 2) AS price, i::HUGEINT AS huge, md5(i::VARCHAR)::UUID AS code,"
+        " DATE '2020-01-01' + i::INTEGER AS day, TIMESTAMP '2020-01-01' + to_hours(i) AS hour,"
+        " [i] AS list, (i / 7)::DECIMAL(5, 1) AS part FROM range(40) AS numbers (i);"
+        "CREATE RELEASE r FROM t (id KEY, feels QUASI, flag QUASI, price QUASI, huge QUASI,"
+        " code QUASI, day QUASI, hour QUASI, list NEUTRAL, part SENSITIVE AS mapping());"
+        "CREATE TABLE texts AS SELECT COLUMNS(*)::VARCHAR FROM t"
+    )
+    report = owner.audit("r", against="texts")
+    assert report.values("linking") == {"feels, flag, price, huge, code, day, hour": 1.0}
+    assert report.values("t")["part"] is not None
+
+
 def test_versions_are_compared(clinic: Owner) -> None:
     clinic.execute("REFRESH RELEASE research.patients")
     report = clinic.audit("research.patients")
