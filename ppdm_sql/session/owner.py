@@ -31,7 +31,7 @@ from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
 from ppdm_sql.session.places import located
-from ppdm_sql.session.reporting import audit_result, write_report, write_tables
+from ppdm_sql.session.reporting import audit_result, check_places, write_report, write_tables
 from ppdm_sql.session.result import Result
 from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.catalog import open_store
@@ -210,9 +210,10 @@ class Owner:
                 return self._plain(statement, parameters)
 
     def _audit(self, statement: AuditRelease, is_internal: bool = False) -> Report:
+        check_places(statement)
         report = audit_release(self._releases, statement, is_internal)
         if statement.into is not None:
-            write_tables(self._engine, report, statement.into, statement.into_span)
+            write_tables(self._engine, report, statement.into)
         if statement.path is not None:
             write_report(report, Path(statement.path), statement.path_span)
         return report

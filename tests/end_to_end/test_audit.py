@@ -102,6 +102,28 @@ def test_figures_agree_with_what_the_release_says_of_itself(clinic: Owner) -> No
     assert report.values("classes")[""] == said["classes"]
 
 
+def test_what_was_verified_is_what_is_measured(owner: Owner) -> None:
+    """Targets on sensitive columns, with records left out: the same figures from both sides."""
+    owner.execute(PATIENTS)
+    owner.execute(
+        "CREATE RELEASE r FROM clinic.patients (id KEY, zip QUASI, age QUASI, illness SENSITIVE AS"
+        " mapping(), pay SENSITIVE AS graded_grouping(bands => 4)) GENERALIZE zip USING digits,"
+        " age USING ages UNTIL k = 3, l(illness) = 2, entropy_l(illness) = 1.2, t(pay) <= 0.4,"
+        " alpha(illness) <= 0.95 SUPPRESS AT MOST 20 PERCENT"
+    )
+    said = {figure.figure: figure.value for figure in owner.figures("r")}
+    report = owner.audit("r")
+    for name, column in (
+        ("l", "illness"),
+        ("entropy_l", "illness"),
+        ("t", "pay"),
+        ("alpha", "illness"),
+    ):
+        assert report.values(name)[column] == pytest.approx(said[f"{name}({column})"]), name
+    assert report.stamp.rows == 1500 - (said["rows suppressed"] or 0)
+    assert report.values("precision")[""] == said["precision of the release"]
+
+
 def test_a_statement_answers_verdict_figures_and_attacks(clinic: Owner) -> None:
     result = clinic.execute("AUDIT RELEASE research.patients")
     assert len(result.message.splitlines()) == 3
@@ -281,7 +303,7 @@ def test_files_are_written_as_their_names_say(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "r.json"]
     with pytest.raises(ppdm_sql.PpdmError, match=r"\.html or \.json"):
         clinic.execute("AUDIT RELEASE research.patients TO 'r.pdf'")
-    with pytest.raises(ppdm_sql.PpdmError, match="cannot be written: No such file"):
+    with pytest.raises(ppdm_sql.PpdmError, match="there is no such folder"):
         clinic.execute("AUDIT RELEASE research.patients TO 'nowhere/r.html'")
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(ppdm_sql.PpdmError, match="cannot be written"):
