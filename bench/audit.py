@@ -62,7 +62,12 @@ def main() -> None:
         owner.execute(_RELEASE)
         before = time.perf_counter()
         if "--stages" in sys.argv:
-            owner.on_stage(lambda s: print(f"{time.perf_counter() - before:6.1f} {s}", flush=True))
+            clock = time.process_time()
+            owner.on_stage(
+                lambda s: print(
+                    f"{time.perf_counter() - before:6.1f} s, {time.process_time() - clock:6.1f} s of CPU: {s}"
+                )
+            )
         owner.audit("research.people")
         seconds = time.perf_counter() - before
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2

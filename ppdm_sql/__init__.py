@@ -13,9 +13,10 @@
 
     ppdm_sql.register(duckdb_connection)                # only the functions, for an app
 
-The rooms, from the top: `cli` · `session` (engine, owner, analyst) · `store` (the owner's secrets)
-and `interpret` (results read back) · `bind` and `compile` (a statement to SQL) · `statements` (text) and `transforms` (treatments) ·
-`kernels` (mathematics) · `model` · `gate` (what an analyst may ask) · `names` · `errors`. Each imports only from those below it.
+The rooms, from the top: `cli` · `session` (engine, owner, analyst) · `audit`, `store` (the owner's
+secrets) and `interpret` (results read back) · `bind`, `compile` (a statement to SQL) and `anonymity`
+(groups) · `statements` (text) and `transforms` (treatments) · `kernels` (mathematics) · `model` and
+`gate` (what an analyst may ask) · `names` · `errors`. Each imports only from those below it.
 """
 
 from __future__ import annotations

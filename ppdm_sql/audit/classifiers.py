@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.subject import Column, Subject, Values
 
 _DEPTH, _FOLDS, _MOST_CLASSES = 8, 3, 50
+_ROWS_A_CLASS = 10
+"""With fewer rows a class on average there is nothing to learn."""
 
 
 def is_available() -> bool:
@@ -54,12 +56,13 @@ def accuracy(features: FloatArray, labels: IntArray) -> float:
 
 
 def _target(subject: Subject) -> Column | None:
-    """Return the category to predict: a sensitive one, of few values and more than one."""
+    """Return the category to predict: a sensitive one, of several values and many rows for each."""
+    most = subject.rows // _ROWS_A_CLASS
     for column in (*subject.of_role(Role.SENSITIVE), *subject.of_role(Role.NEUTRAL, Role.QUASI)):
         is_category = column.original.numbers is None and column.released.numbers is None
         if not is_category or not column.released.known().any():
             continue
-        if 2 <= len(np.unique(column.original.codes())) <= _MOST_CLASSES:
+        if 2 <= len(np.unique(column.original.codes())) <= min(most, _MOST_CLASSES):
             return column
     return None
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.model.syntax import FileSource, QuerySource
+from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.statements.unparse import unparse
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ def _source(source: Source) -> Source:
         case FileSource():
             return FileSource(HIDDEN)
         case _:
-            return source
+            # The name under which we attach the owner's database means nothing elsewhere.
+            parts = source.name.parts
+            shown = parts[1:] if parts[0] == STORE_CATALOG else parts
+            return replace(source, name=QualifiedName(shown))
 
 
 def _rule(rule: ColumnRule) -> ColumnRule:

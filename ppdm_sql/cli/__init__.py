@@ -59,6 +59,7 @@ def cli() -> None:
     ppdm show --db owner/clinic.duckdb             list the releases
     ppdm publish research.patients --to study.duckdb --db owner/clinic.duckdb
     ppdm query study.duckdb "SELECT …"             ask a published file
+    ppdm audit research.patients --db owner/clinic.duckdb  attack one
     """  # noqa: D301 - the \\b is click's mark for lines to be left alone
 
 

@@ -33,10 +33,12 @@ def run_audit(
 ) -> None:
     """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
     from ppdm_sql.audit.requirements import check, parse_requirements
-    from ppdm_sql.session.reporting import write_report
+    from ppdm_sql.session.reporting import check_file, write_report
 
-    # Read first: a typing error must not cost a minute.
+    # First of all: a typing error must not cost a minute.
     requirements = parse_requirements(require) if require is not None else []
+    for page in pages:
+        check_file(Path(page))
     with show_progress(owner) as bar:
         report = owner.audit(release, against=against, into=into, is_internal=is_internal)
         with bar.paused():

@@ -28,6 +28,8 @@ PERSON, IS_HIGH, COUNT = "person", "is_high", "n"
 _CARRIED = "ppdm_audit_"
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
+_WRITTEN = _NUMBERS | _TIMES | {Kind.BOOLEAN, Kind.UUID}
+"""Kinds of which one value can be written in several ways."""
 MEASURED = _NUMBERS | _TIMES
 """Kinds of values that have distances."""
 
@@ -161,17 +163,18 @@ def reference_values(release: Release, column: AuditedColumn, by_person: bool) -
 
 def background_rows(table: QualifiedName, columns: Mapping[str, InputColumn]) -> exp.Select:
     """Return columns of a background table as the source would write them, by new names."""
-    shown: dict[str, exp.Expr] = {
-        name: exp.cast(
-            exp.TryCast(
-                this=_column(column.name.text),
-                to=exp.DataType.build(column.type.text, dialect="duckdb", udt=True),
-            ),
-            "VARCHAR",
-        )
+    shown = {
+        name: exp.cast(_in_type(_column(column.name.text), column.type), "VARCHAR")
         for name, column in columns.items()
     }
     return exp.select(*_named(shown)).from_(table_of(table, _ROWS))
+
+
+def _in_type(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value of elsewhere as the source would have it: 30 and 30.0 are one age."""
+    if type_.kind not in _WRITTEN:
+        return value
+    return exp.TryCast(this=value, to=exp.DataType.build(type_.text, dialect="duckdb"))
 
 
 def _plain(value: exp.Expr, type_: ColumnType, is_number: bool) -> exp.Expr:

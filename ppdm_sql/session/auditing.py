@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name
     from ppdm_sql.session.creation import Releases
     from ppdm_sql.store.catalog import Entry
+    from ppdm_sql.store.figures import Figure as StoredFigure
 
 _SUPPRESSED_ROWS = "rows suppressed"
 _PRECISION = "precision of the release"
@@ -91,7 +92,7 @@ def _material(
         more.append(Figure("utility", "precision", "", found.value, found.note))
     dropped = 0
     if read.release.grouping is not None and not read.release.grouping.keeps_suppressed:
-        dropped = int(figures[_SUPPRESSED_ROWS].value or 0)
+        dropped = _suppressed_rows(figures)
     return Material(
         release=str(entry.name),
         version=entry.version,
@@ -113,6 +114,11 @@ def _material(
         more_figures=tuple(more),
         left_out=tuple(left_out),
     )
+
+
+def _suppressed_rows(figures: Mapping[str, StoredFigure]) -> int:
+    found = figures.get(_SUPPRESSED_ROWS)
+    return int(found.value or 0) if found is not None else 0
 
 
 def _linkable(release: Release) -> tuple[Name, ...]:
@@ -171,8 +177,8 @@ def _suppressed(
     """Tell which records are kept as `*`, where the store says that some are."""
     if release.grouping is None or not release.grouping.keeps_suppressed:
         return None
-    figures = {f.figure: f.value for f in list_figures(releases.engine, entry.storage)}
-    if not figures.get(_SUPPRESSED_ROWS):
+    figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
+    if not _suppressed_rows(figures):
         return None
     stars = np.ones(table.num_rows, dtype=np.bool_)
     for index, column in enumerate(columns):

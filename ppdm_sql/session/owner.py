@@ -44,7 +44,7 @@ from ppdm_sql.session.engine import Engine, register
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
 from ppdm_sql.session.places import located
 from ppdm_sql.session.publishing import publish
-from ppdm_sql.session.reporting import audit_result, write_report, write_tables
+from ppdm_sql.session.reporting import audit_result, check_places, write_report, write_tables
 from ppdm_sql.session.result import Result
 from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.catalog import open_store
@@ -313,9 +313,10 @@ class Owner:
                 return Result(known.show())
 
     def _audit(self, statement: AuditRelease, is_internal: bool = False) -> Report:
+        check_places(statement)
         report = audit_release(self._releases, statement, is_internal)
         if statement.into is not None:
-            write_tables(self._engine, report, statement.into, statement.into_span)
+            write_tables(self._engine, report, statement.into)
         if statement.path is not None:
             write_report(report, Path(statement.path), statement.path_span)
         return report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -16,11 +17,13 @@ from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.session.result import Result
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ppdm_sql.audit.report import Report
     from ppdm_sql.errors import Span
+    from ppdm_sql.model.syntax import AuditRelease
     from ppdm_sql.session.engine import Engine
+
+
+_FORMS = {".json": to_json, ".html": to_html, ".htm": to_html}
 
 
 def audit_result(report: Report) -> Result:
@@ -29,10 +32,26 @@ def audit_result(report: Report) -> Result:
     return Result(figures_table(report), message, more=Result(attacks_table(report)))
 
 
-def write_tables(engine: Engine, report: Report, schema: Name, span: Span | None = None) -> None:
+def check_places(statement: AuditRelease) -> None:
+    """Raise where a report could not go, before the audit takes its time."""
+    if statement.into == OWNER_SCHEMA:
+        raise Refused("an audit is not written into the owner's store", statement.into_span)
+    if statement.path is not None:
+        check_file(Path(statement.path), statement.path_span)
+
+
+def check_file(path: Path, span: Span | None = None) -> None:
+    """Raise unless a report can be written under this name."""
+    if path.suffix.lower() not in _FORMS:
+        raise PpdmError(
+            f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
+        )
+    if not path.parent.is_dir():
+        raise PpdmError(f"'{path}' cannot be written: there is no such folder", span)
+
+
+def write_tables(engine: Engine, report: Report, schema: Name) -> None:
     """Write an audit as tables of a schema, in place of those of an earlier audit."""
-    if schema == OWNER_SCHEMA:
-        raise Refused("an audit is not written into the owner's store", span)
     place = exp.Table(
         db=exp.to_identifier(schema.text, quoted=True),
         catalog=exp.to_identifier(STORE_CATALOG.text, quoted=True),
@@ -45,13 +64,8 @@ def write_tables(engine: Engine, report: Report, schema: Name, span: Span | None
 
 def write_report(report: Report, path: Path, span: Span | None = None) -> None:
     """Write an audit as JSON or HTML, as the file's name says; beside it first, then in place."""
-    forms = {".json": to_json, ".html": to_html, ".htm": to_html}
-    form = forms.get(path.suffix.lower())
-    if form is None:
-        raise PpdmError(
-            f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
-        )
-    text = form(report)
+    check_file(path, span)
+    text = _FORMS[path.suffix.lower()](report)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     # Parameters are in an internal report: only the owner may read it.
     mode = 0o600 if report.is_internal else 0o644

@@ -232,6 +232,12 @@ def test_the_script_is_shown_without_any_parameter() -> None:
     assert "k = 5" in shown
 
 
+def test_the_source_is_shown_by_the_owners_own_name() -> None:
+    (statement,) = parse_script("CREATE RELEASE r FROM ppdm_store.clinic.people (a NEUTRAL)")
+    assert isinstance(statement, CreateRelease)
+    assert 'FROM "clinic"."people" (' in redacted(statement)
+
+
 def test_files_are_shown_without_their_path() -> None:
     (statement,) = parse_script("CREATE RELEASE r FROM '/home/secret.csv' (a NEUTRAL)")
     assert isinstance(statement, CreateRelease)

@@ -261,5 +261,8 @@ def test_a_tree_learns_as_much_from_a_renaming() -> None:
 
 def test_nothing_to_predict_is_no_figure() -> None:
     assert classifier_figures(subject(numbers("age", [1, 2], [1, 2]))) == []
-    assert classifier_figures(subject(labels("a", [0, 1], [0, 1]))) == []
-    assert classifier_figures(subject(labels("a", [0, 1], [-1, -1]))) == []
+    halves = [0, 1] * 20
+    assert classifier_figures(subject(labels("a", halves, halves))) == []
+    assert classifier_figures(subject(labels("a", halves, [-1] * 40))) == []
+    rare = subject(labels("a", range(40), range(40)), numbers("x", halves, halves))
+    assert classifier_figures(rare) == []
