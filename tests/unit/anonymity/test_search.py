@@ -234,7 +234,6 @@ def test_nothing_of_the_data_is_in_a_repr() -> None:
     [
         lambda: Axis((ints([0]),), (ints([1]),), 1),
         lambda: Axis((ints([0, 1]), ints([0, 1])), (ints([1, 1]), ints([2, 2])), 2),
-        lambda: Problem((), np.empty((0, 1), dtype=np.int64), ints([0]), ints([1])),
         lambda: Problem((flat(1),), np.zeros((1, 2), dtype=np.int64), ints([0]), ints([1])),
         lambda: Problem((flat(1),), np.zeros((1, 1), dtype=np.int64), ints([0, 0]), ints([1])),
         lambda: Problem((flat(1),), np.zeros((1, 1), np.int64), ints([0]), ints([1]), ints([0])),
