@@ -138,7 +138,7 @@ def test_what_was_drawn_is_read_back(released: Owner) -> None:
     )
     assert set(drawn) == {"t0_0", "t2_0", "t3_0", "t4_0"}
     assert drawn["t0_0"].parameters["prefix"] == "P-"
-    assert len(str(drawn["t0_0"].parameters["key"])) == 64
+    assert len(str(drawn["t0_0"].parameters["key"])) == 32
     assert drawn["t2_0"].parameters["low_1"] == 55.0
     assert drawn["t2_0"].parameters["high_3"] == 99.0
     assert set(drawn["t3_0"].tables["aliases"].column("original").to_pylist()) == {
