@@ -62,7 +62,8 @@ def secrets_of(owner: Owner) -> tuple[str, ...]:
     keys = [root.hex(), root.hex().upper(), repr(root)[2:-1], str(list(root))[1:-1]]
     row = owner.connection.execute("FROM ppdm_owner.r1_v1_parameters").fetchall()[0]
     keys += [value for value in row if isinstance(value, str) and len(value) >= 32]
-    assert len(keys) >= 6
+    keys += [str(abs(value)) for value in row if isinstance(value, int) and abs(value) > 10**12]
+    assert len(keys) >= 8
     return (*ALL, *keys)
 
 
