@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.compile.query import rows_with, source_table
-from ppdm_sql.compile.render import check_tree, table_of
+from ppdm_sql.compile.render import check_tree, column_of, named, table_of
 from ppdm_sql.errors import InternalError
 from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.syntax import Role
@@ -79,28 +79,28 @@ def grouped_select(
     grouping = _grouping(release)
     carried = carried or {}
     rows = rows_with(release, storage, target, _with_high(grouping, carried))
-    is_suppressed = _column(IS_SUPPRESSED, _TABLE)
+    is_suppressed = column_of(IS_SUPPRESSED, _TABLE)
     labels = {column.name: index for index, column in enumerate(grouping.columns)}
     fixed = {name for name, _ in fixed_quasi(release)}
     shown: list[exp.Expr] = []
     for rule in release.released_rules:
         for name in rule.names:
-            value: exp.Expr = _column(name.text, _ROWS)
+            value: exp.Expr = column_of(name.text, _ROWS)
             if name in labels:
-                label = _column(label_column(labels[name]), _TABLE)
+                label = column_of(label_column(labels[name]), _TABLE)
                 value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
             elif name in fixed and grouping.keeps_suppressed:
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)
-            shown.append(_named(value, name.text))
-    shown += [_named(_column(name, _ROWS), name) for name in carried]
+            shown.append(named(value, name.text))
+    shown += [named(column_of(name, _ROWS), name) for name in carried]
     join = _join(release, storage, "LEFT" if grouping.when else "")
     # NULL where the combination is not in the table: neither shown nor, as a star, kept.
     found: exp.Expr = exp.Not(this=is_suppressed)
     if grouping.keeps_suppressed:
         found = exp.Not(this=exp.Is(this=is_suppressed, expression=exp.null()))
     if grouping.when is not None:
-        found = exp.or_(exp.Not(this=_column(_HIGH, _ROWS)), found)
+        found = exp.or_(exp.Not(this=column_of(_HIGH, _ROWS)), found)
     for tree in (*shown, join, found):
         check_tree(tree, target)
     return _over(rows, _ROWS, shown, join).where(found)
@@ -114,20 +114,20 @@ def cells_query(
     carried = _with_high(grouping, _originals(grouping, by_person))
     rows = rows_with(release, storage, target, carried)
     parts: dict[str, exp.Expr] = {
-        key_column(index): _column(column.name.text, _ROWS)
+        key_column(index): column_of(column.name.text, _ROWS)
         for index, column in enumerate(grouping.columns)
     }
     for index, (name, _) in enumerate(fixed_quasi(release)):
-        parts[fixed_column(index)] = _column(name.text, _ROWS)
+        parts[fixed_column(index)] = column_of(name.text, _ROWS)
     parts |= _values(grouping, by_person)
-    shown = [_named(tree, name) for name, tree in parts.items()]
-    cells = exp.select(*shown, _named(exp.Count(this=exp.Star()), COUNT))
+    shown = [named(tree, name) for name, tree in parts.items()]
+    cells = exp.select(*shown, named(exp.Count(this=exp.Star()), COUNT))
     cells = cells.from_(_subquery(rows, _ROWS)).group_by(*(tree.copy() for tree in parts.values()))
     if only_high and grouping.when is not None:
-        cells = cells.where(_column(_HIGH, _ROWS))
+        cells = cells.where(column_of(_HIGH, _ROWS))
     # Texts of the few distinct values, not of every row.
     texts = [
-        _named(exp.cast(_column(key_column(index), _CELLS), "VARCHAR"), text_column(index))
+        named(exp.cast(column_of(key_column(index), _CELLS), "VARCHAR"), text_column(index))
         for index in range(len(grouping.columns))
     ]
     return exp.select(exp.Star(), *texts).from_(_subquery(cells, _CELLS))
@@ -143,13 +143,13 @@ def released_cells_query(
     grouping = _grouping(release)
     carried = _with_high(grouping, _originals(grouping, by_person))
     rows = rows_with(release, storage, target, carried)
-    columns = {ID: _column(ID, _TABLE), **_values(grouping, by_person)}
-    shown = [_named(tree, name) for name, tree in columns.items()]
-    shown.append(_named(exp.Count(this=exp.Star()), COUNT))
+    columns = {ID: column_of(ID, _TABLE), **_values(grouping, by_person)}
+    shown = [named(tree, name) for name, tree in columns.items()]
+    shown.append(named(exp.Count(this=exp.Star()), COUNT))
     cells = _over(rows, _ROWS, shown, _join(release, storage, ""))
-    cells = cells.where(exp.Not(this=_column(IS_SUPPRESSED, _TABLE)))
+    cells = cells.where(exp.Not(this=column_of(IS_SUPPRESSED, _TABLE)))
     if grouping.when is not None:
-        cells = cells.where(_column(_HIGH, _ROWS))
+        cells = cells.where(column_of(_HIGH, _ROWS))
     return cells.group_by(*(tree.copy() for tree in columns.values()))
 
 
@@ -158,8 +158,8 @@ def labels_query(release: Release, storage: Storage) -> exp.Select:
     names = [label_column(index) for index in range(len(_grouping(release).columns))]
     names += [fixed_column(index) for index in range(len(fixed_quasi(release)))]
     table = table_of(storage.lookup_table(SLOT, COMBINATIONS), _TABLE)
-    shown = [_column(name, _TABLE) for name in names]
-    return exp.select(*shown).from_(table).order_by(_column(ID, _TABLE))
+    shown = [column_of(name, _TABLE) for name in names]
+    return exp.select(*shown).from_(table).order_by(column_of(ID, _TABLE))
 
 
 def unique_untouched_query(release: Release, storage: Storage, target: Target) -> exp.Select:
@@ -168,16 +168,16 @@ def unique_untouched_query(release: Release, storage: Storage, target: Target) -
     rows = grouped_select(release, storage, target, _with_high(grouping, {}))
     quasi = [column.name for column in grouping.columns]
     quasi += [name for name, _ in fixed_quasi(release)]
-    high = _named(exp.func("BOOL_OR", _column(_HIGH, _ROWS)), _HIGH)
-    count = _named(exp.Count(this=exp.Star()), COUNT)
+    high = named(exp.func("BOOL_OR", column_of(_HIGH, _ROWS)), _HIGH)
+    count = named(exp.Count(this=exp.Star()), COUNT)
     classes = exp.select(high, count).from_(_subquery(rows, _ROWS))
-    classes = classes.group_by(*(_column(name.text, _ROWS) for name in quasi))
+    classes = classes.group_by(*(column_of(name.text, _ROWS) for name in quasi))
     alone = exp.and_(
-        exp.EQ(this=_column(COUNT, _CELLS), expression=exp.Literal.number(1)),
-        exp.Not(this=_column(_HIGH, _CELLS)),
+        exp.EQ(this=column_of(COUNT, _CELLS), expression=exp.Literal.number(1)),
+        exp.Not(this=column_of(_HIGH, _CELLS)),
     )
     return (
-        exp.select(_named(exp.Count(this=exp.Star()), COUNT))
+        exp.select(named(exp.Count(this=exp.Star()), COUNT))
         .from_(_subquery(classes, _CELLS))
         .where(alone)
     )
@@ -187,10 +187,10 @@ def waiting_query(release: Release, storage: Storage, target: Target) -> exp.Sel
     """Return how many rows are withheld because their combination arrived later."""
     grouping = _grouping(release)
     rows = rows_with(release, storage, target, _with_high(grouping, {}))
-    missing: exp.Expr = exp.Is(this=_column(IS_SUPPRESSED, _TABLE), expression=exp.null())
+    missing: exp.Expr = exp.Is(this=column_of(IS_SUPPRESSED, _TABLE), expression=exp.null())
     if grouping.when is not None:
-        missing = exp.and_(_column(_HIGH, _ROWS), missing)
-    count = _named(exp.Count(this=exp.Star()), COUNT)
+        missing = exp.and_(column_of(_HIGH, _ROWS), missing)
+    count = named(exp.Count(this=exp.Star()), COUNT)
     return _over(rows, _ROWS, [count], _join(release, storage, "LEFT")).where(missing)
 
 
@@ -201,30 +201,30 @@ def persons_query(release: Release, storage: Storage, target: Target) -> exp.Sel
         release, storage, target, _with_high(grouping, _originals(grouping, by_person=True))
     )
     counts: dict[str, exp.Expr] = {"rows": exp.Count(this=exp.Star())}
-    high = None if grouping.when is None else _column(_HIGH, _ROWS)
+    high = None if grouping.when is None else column_of(_HIGH, _ROWS)
     counts["treated"] = exp.Count(this=exp.Star()) if high is None else exp.CountIf(this=high)
     if grouping.person is not None:
-        person: exp.Expr = _column(_PERSON, _ROWS)
+        person: exp.Expr = column_of(_PERSON, _ROWS)
         if high is not None:
             person = exp.case().when(high.copy(), person)
         counts["persons"] = exp.Count(this=exp.Distinct(expressions=[person]))
         counts["named"] = exp.Count(this=person.copy())
-    shown = [_named(tree, name) for name, tree in counts.items()]
+    shown = [named(tree, name) for name, tree in counts.items()]
     return exp.select(*shown).from_(_subquery(rows, _ROWS))
 
 
 def reference_query(release: Release, column: InputColumn, by_person: bool) -> exp.Select:
     """Return how often each value of a sensitive column stands in the whole source, in order."""
-    value = _column(column.name.text, _ROWS)
+    value = column_of(column.name.text, _ROWS)
     counted: exp.Expr = exp.Count(this=exp.Star())
     person = _grouping(release).person
     if by_person and person is not None:
-        counted = exp.Count(this=exp.Distinct(expressions=[_column(person.name.text, _ROWS)]))
+        counted = exp.Count(this=exp.Distinct(expressions=[column_of(person.name.text, _ROWS)]))
     return (
         exp.select(
-            _named(value, sensitive_column(0)),
-            _named(exp.cast(value.copy(), "VARCHAR"), text_column(0)),
-            _named(counted, COUNT),
+            named(value, sensitive_column(0)),
+            named(exp.cast(value.copy(), "VARCHAR"), text_column(0)),
+            named(counted, COUNT),
         )
         .from_(source_table(release.source, _ROWS))
         .group_by(value.copy())
@@ -241,7 +241,7 @@ def condition_query(release: Release, storage: Storage) -> exp.Select:
     theirs = exp.Paren(this=exp.Var(this=f"{when.text}\n"))
     differs = exp.NullSafeNEQ(this=exp.Paren(this=ours), expression=theirs)
     return (
-        exp.select(_named(exp.CountIf(this=differs), COUNT))
+        exp.select(named(exp.CountIf(this=differs), COUNT))
         .from_(source_table(release.source, _ROWS))
         .join(table_of(storage.parameter_table(), "p"), join_type="cross")
     )
@@ -249,8 +249,8 @@ def condition_query(release: Release, storage: Storage) -> exp.Select:
 
 def _placed(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.Placeholder):
-        return _column(node.name, "p")
-    return _column(node.name, _ROWS) if isinstance(node, exp.Column) else node
+        return column_of(node.name, "p")
+    return column_of(node.name, _ROWS) if isinstance(node, exp.Column) else node
 
 
 def _grouping(release: Release) -> Grouping:
@@ -285,18 +285,18 @@ def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
 
 def _values(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
     columns: dict[str, exp.Expr] = {
-        sensitive_column(index): _column(f"{_ORIGINAL}{index}", _ROWS)
+        sensitive_column(index): column_of(f"{_ORIGINAL}{index}", _ROWS)
         for index in range(len(grouping.sensitive))
     }
     if by_person and grouping.person is not None:
-        columns[PERSON] = _column(_PERSON, _ROWS)
+        columns[PERSON] = column_of(_PERSON, _ROWS)
     return columns
 
 
 def _if_high(grouping: Grouping, high: exp.Expr, low: exp.Expr) -> exp.Expr:
     if grouping.when is None:
         return high
-    return exp.case().when(_column(_HIGH, _ROWS), high).else_(low)
+    return exp.case().when(column_of(_HIGH, _ROWS), high).else_(low)
 
 
 def _join(release: Release, storage: Storage, side: str) -> exp.Join:
@@ -310,8 +310,8 @@ def _join(release: Release, storage: Storage, side: str) -> exp.Join:
     ]
     on = [
         exp.NullSafeEQ(
-            this=_exact(_column(name.text, _ROWS), type_),
-            expression=_exact(_column(key, _TABLE), type_),
+            this=_exact(column_of(name.text, _ROWS), type_),
+            expression=_exact(column_of(key, _TABLE), type_),
         )
         for name, type_, key in keys
     ]
@@ -334,13 +334,3 @@ def _over(rows: exp.Select, alias: str, shown: list[exp.Expr], join: exp.Join) -
 
 def _subquery(select: exp.Select, alias: str) -> exp.Subquery:
     return select.subquery(exp.to_identifier(alias, quoted=True))
-
-
-def _column(name: str, table: str) -> exp.Column:
-    return exp.column(
-        exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True)
-    )
-
-
-def _named(tree: exp.Expr, name: str) -> exp.Expr:
-    return exp.alias_(tree, exp.to_identifier(name, quoted=True))

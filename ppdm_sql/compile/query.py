@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from ppdm_sql.compile.render import check_tree, table_of
+from ppdm_sql.compile.render import check_tree, column_of, named, table_of
 from ppdm_sql.compile.row_key import canonical_key, row_key_number
 from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.model.syntax import FileSource, QuerySource, Role, Source
@@ -70,27 +70,27 @@ class _Scope:
     slot: str
 
     def parameter(self, name: str) -> exp.Expr:
-        return _column(parameter_column(self.slot, name), _PARAMETERS)
+        return column_of(parameter_column(self.slot, name), _PARAMETERS)
 
     def let(self, value: exp.Expr) -> exp.Expr:
         for name, earlier in self.stage.lets.items():
             if earlier == value:
-                return _column(name, _INPUT)
+                return column_of(name, _INPUT)
         name = f"ppdm_{self.slot}_{len(self.stage.lets)}"
         self.stage.lets[name] = value
-        return _column(name, _INPUT)
+        return column_of(name, _INPUT)
 
     def lookup(self, table: str, key: exp.Expr) -> exp.Expr:
         return self.join(table, {"original": key})("released")
 
     def join(self, table: str, keys: Mapping[str, exp.Expr]) -> Joined:
         alias = self._next_alias()
-        on = [exp.EQ(this=key, expression=_column(column, alias)) for column, key in keys.items()]
+        on = [exp.EQ(this=key, expression=column_of(column, alias)) for column, key in keys.items()]
         return self._join(table, alias, exp.and_(*on))
 
     def join_below(self, table: str, key: exp.Expr) -> Joined:
         alias = self._next_alias()
-        on = exp.GTE(this=key, expression=_column("original", alias))
+        on = exp.GTE(this=key, expression=column_of("original", alias))
         return self._join(table, alias, on, method="ASOF")
 
     def join_nearest(
@@ -104,7 +104,9 @@ class _Scope:
             .from_(table_of(name, candidates))
             .where(when)
             # Groups are numbered, so that of two equally near ones the first is taken everywhere.
-            .order_by(distance(partial(_column, table=candidates)), _column("number", candidates))
+            .order_by(
+                distance(partial(column_of, table=candidates)), column_of("number", candidates)
+            )
             .limit(1)
         )
         lateral = exp.Lateral(
@@ -112,7 +114,7 @@ class _Scope:
             alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
         )
         self.stage.joins.append(exp.Join(this=lateral, on=exp.true(), side="LEFT"))
-        return partial(_column, table=alias)
+        return partial(column_of, table=alias)
 
     def row_key(self) -> exp.Expr:
         if self.stage.row_key is None:
@@ -127,7 +129,7 @@ class _Scope:
         self.stage.joins.append(
             exp.Join(this=table_of(name, alias), on=on, side="LEFT", method=method)
         )
-        return partial(_column, table=alias)
+        return partial(column_of, table=alias)
 
 
 def rows_with(
@@ -160,7 +162,7 @@ def statistics_query(
                 aggregates[parameter_column(step.slot, name)] = aggregate
     if not aggregates:
         return None
-    return exp.select(*(_named(tree, name) for name, tree in aggregates.items())).from_(
+    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
         _stage_source(release, storage, target, stage, {})
     )
 
@@ -178,18 +180,19 @@ def checks_query(
         before = [f"{step.slot}_i{i}" for i in range(len(rule.columns))]
         after = [f"{step.slot}_o{i}" for i in range(len(rule.columns))]
         wanted = step.transform.checks(
-            [_column(name, _INPUT) for name in before], [_column(name, _INPUT) for name in after]
+            [column_of(name, _INPUT) for name in before],
+            [column_of(name, _INPUT) for name in after],
         )
         if wanted:
             inputs = _inputs(rule, stage)
             outputs = _outputs(release, rule, step, stage, under)
-            shown += [_named(tree, name) for name, tree in zip(before, inputs, strict=True)]
-            shown += [_named(tree, name) for name, tree in zip(after, outputs, strict=True)]
+            shown += [named(tree, name) for name, tree in zip(before, inputs, strict=True)]
+            shown += [named(tree, name) for name, tree in zip(after, outputs, strict=True)]
             aggregates |= {parameter_column(step.slot, k): v for k, v in wanted.items()}
     if not aggregates:
         return None
     values = _from_stage(exp.select(*shown), release, under, target, stage, {})
-    return exp.select(*(_named(tree, name) for name, tree in aggregates.items())).from_(
+    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
         values.subquery(exp.to_identifier(_INPUT, quoted=True))
     )
 
@@ -226,12 +229,12 @@ def _select(
         step = rule.steps[last] if last < len(rule.steps) else None
         outputs = _outputs(release, rule, step, last, under) if step else _inputs(rule, last)
         names = [name.text for name in rule.names] if is_final else list(_stage_names(rule))
-        shown += [_named(tree, name) for tree, name in zip(outputs, names, strict=True)]
+        shown += [named(tree, name) for tree, name in zip(outputs, names, strict=True)]
     if not is_final and under.row_key is not None:
-        shown.append(_named(under.row_key, _ROW))
+        shown.append(named(under.row_key, _ROW))
     for name, tree in carried.items():
-        value = _of_source(tree) if last == 0 else _column(name, _INPUT)
-        shown.append(_named(value, name))
+        value = _of_source(tree) if last == 0 else column_of(name, _INPUT)
+        shown.append(named(value, name))
     return _from_stage(exp.select(*shown), release, under, target, last, carried)
 
 
@@ -240,8 +243,8 @@ def _of_source(tree: exp.Expr) -> exp.Expr:
 
     def placed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder):
-            return _column(node.name, _PARAMETERS)
-        return _column(node.name, _INPUT) if isinstance(node, exp.Column) else node
+            return column_of(node.name, _PARAMETERS)
+        return column_of(node.name, _INPUT) if isinstance(node, exp.Column) else node
 
     return tree.copy().transform(placed)
 
@@ -282,12 +285,12 @@ def _with_lets(
     known = [column.name for rule in release.released_rules for column in _inputs(rule, stage)]
     known += _handed_on(release, stage, carried)
     for layer in _layers(under.lets):
-        shown = [_named(_column(name, _INPUT), name) for name in dict.fromkeys(known)]
+        shown = [named(column_of(name, _INPUT), name) for name in dict.fromkeys(known)]
         for name, value in layer.items():
             check_tree(value, target)
             if Name(name) in {Name(other) for other in known}:
                 raise Refused(f"a column of the source may not be called '{name}'")
-            shown.append(_named(value.copy(), name))
+            shown.append(named(value.copy(), name))
         inner = exp.select(*shown).from_(source)
         if _use_parameters(layer.values()):
             inner = _join_parameters(inner, under)
@@ -351,8 +354,8 @@ def _source(release: Release, target: Target) -> exp.Expr:
     used += [release.row_key] if release.row_key is not None else []
     shown: dict[Name, exp.Expr] = {}
     for name in dict.fromkeys(column.name for column in used):
-        value: exp.Expr = _column(name.text, _INPUT)
-        shown[name] = _named(canonical_key(value) if name in keys else value, name.text)
+        value: exp.Expr = column_of(name.text, _INPUT)
+        shown[name] = named(canonical_key(value) if name in keys else value, name.text)
         check_tree(shown[name], target)
     inner = exp.select(*shown.values()).from_(table)
     return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
@@ -378,27 +381,17 @@ def _row_key(release: Release, stage: int) -> exp.Expr | None:
     if release.row_key is None:
         return None
     if stage > 0:
-        return _column(_ROW, _INPUT)
-    return row_key_number(_column(release.row_key.name.text, _INPUT), release.row_key.type)
+        return column_of(_ROW, _INPUT)
+    return row_key_number(column_of(release.row_key.name.text, _INPUT), release.row_key.type)
 
 
 def _inputs(rule: BoundRule, stage: int) -> list[exp.Column]:
     """Return what a rule's columns are called by the stage that reads them."""
     if stage == 0:
-        return [_column(column.name.text, _INPUT) for column in rule.columns]
-    return [_column(name, _INPUT) for name in _stage_names(rule)]
+        return [column_of(column.name.text, _INPUT) for column in rule.columns]
+    return [column_of(name, _INPUT) for name in _stage_names(rule)]
 
 
 def _stage_names(rule: BoundRule) -> Iterator[str]:
     first = rule.steps[0].slot
     return (f"{first}_c{i}" for i in range(len(rule.columns)))
-
-
-def _column(name: str, table: str) -> exp.Column:
-    return exp.column(
-        exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True)
-    )
-
-
-def _named(tree: exp.Expr, name: str) -> exp.Expr:
-    return exp.alias_(tree, exp.to_identifier(name, quoted=True))

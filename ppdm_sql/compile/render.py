@@ -45,3 +45,15 @@ def table_of(name: QualifiedName, alias: str | None = None) -> exp.Table:
         catalog=exp.to_identifier(catalog.text, quoted=True) if catalog else None,
         alias=exp.to_identifier(alias, quoted=True) if alias else None,
     )
+
+
+def column_of(name: str, table: str) -> exp.Column:
+    """Return a reference to a column of a table, both quoted."""
+    return exp.column(
+        exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True)
+    )
+
+
+def named(tree: exp.Expr, name: str) -> exp.Expr:
+    """Return an expression under a name, quoted."""
+    return exp.alias_(tree, exp.to_identifier(name, quoted=True))
