@@ -1,0 +1,1 @@
+CREATE AGREEMENT north (age QUASI, ward QUASI);
