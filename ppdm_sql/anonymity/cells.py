@@ -124,7 +124,8 @@ def _axis(column: GroupedColumn, values: pa.Array, ladder: Ladder) -> Axis:
 
 def _order(values: pa.Array) -> FloatArray:
     if pa.types.is_temporal(values.type):
-        values = pc.cast(pc.cast(values, pa.timestamp("us")), pa.int64())
+        # As the numbers they are stored as: infinity is one of them.
+        values = values.view(pa.int32() if pa.types.is_date32(values.type) else pa.int64())
     numbers = pc.fill_null(pc.cast(values, pa.float64(), safe=False), 0.0)
     # NaN sorts last in DuckDB, and so it does here.
     order: FloatArray = np.nan_to_num(np.asarray(numbers, dtype=np.float64), nan=np.inf)

@@ -61,6 +61,7 @@ def bind_when(condition: Condition, columns: Mapping[Name, SourceColumn]) -> Whe
         raise BindError("this condition names no column of the source", condition.span, _HINT)
     for column in tree.find_all(exp.Column):
         _resolve(column, condition, columns)
+    _check_types(tree, condition, columns)
     parameters: dict[str, Parameter] = {}
     # Collected first: replacing while walking would walk what was replaced.
     for literal in [*tree.find_all(exp.Literal)]:
@@ -69,7 +70,42 @@ def bind_when(condition: Condition, columns: Mapping[Name, SourceColumn]) -> Whe
         name = f"w{len(parameters)}"
         parameters[name] = _value(literal, condition.span)
         literal.replace(_parameter(literal, name, columns))
-    return When(tree, parameters, condition.text, condition.span)
+    return When(tree.transform(_steady, columns), parameters, condition.text, condition.span)
+
+
+def _check_types(
+    tree: exp.Expr, condition: Condition, columns: Mapping[Name, SourceColumn]
+) -> None:
+    """Refuse types whose values or texts depend on who asks, or would stand in the view."""
+    named = [columns[Name(column.name)].type.text for column in tree.find_all(exp.Column)]
+    cast = [type_.sql(dialect="duckdb").upper() for type_ in tree.find_all(exp.DataType)]
+    if any(
+        "TIME ZONE" in text or "TIMESTAMPTZ" in text or "TIMETZ" in text for text in named + cast
+    ):
+        raise BindError(
+            "a time with a zone means another day to another reader",
+            condition.span,
+            "cast it to TIMESTAMP in a (SELECT …) source",
+        )
+    if any("ENUM" in text for text in cast):
+        raise BindError("a cast to ENUM cannot stand in a WHEN condition", condition.span, _HINT)
+
+
+def _steady(node: exp.Expr, columns: Mapping[Name, SourceColumn]) -> exp.Expr:
+    """Make a condition mean the same to every reader, and fail for none.
+
+    Texts are compared letter by letter, whatever collation is set when the view is read; a value
+    that cannot be cast, whose text an error would show, is NULL and so in the high class.
+    """
+    if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
+        return exp.TryCast(this=node.this, to=node.args["to"])
+    is_compared = isinstance(node, exp.Column) and isinstance(node.parent, _COMPARISONS)
+    if is_compared and columns[Name(node.name)].type.kind in (Kind.TEXT, Kind.ENUM):
+        text = (
+            node if columns[Name(node.name)].type.kind is Kind.TEXT else exp.cast(node, "VARCHAR")
+        )
+        return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+    return node
 
 
 def _resolve(
@@ -107,7 +143,8 @@ def _value(literal: exp.Literal, span: Span | None) -> Parameter:
     try:
         number = int(literal.this)
     except ValueError:
-        return float(literal.this)
+        # As DuckDB reads it: 0.7 is a decimal, 7e-1 a double.
+        return float(literal.this) if "e" in literal.this.lower() else str(literal.this)
     if not -_MOST <= number < _MOST:
         raise BindError("a whole number of this condition does not fit BIGINT", span)
     return number
@@ -116,8 +153,13 @@ def _value(literal: exp.Literal, span: Span | None) -> Parameter:
 def _parameter(literal: exp.Literal, name: str, columns: Mapping[Name, SourceColumn]) -> exp.Expr:
     """Return the reference that stands for a value: a text is cast as DuckDB would cast it."""
     reference = exp.Placeholder(this=f"{SLOT}_{name}")
+    if not literal.is_string:
+        whole, _, decimals = str(literal.this).partition(".")
+        if not decimals or "e" in literal.this.lower():
+            return reference
+        return exp.cast(reference, f"DECIMAL({len(whole) + len(decimals)}, {len(decimals)})")
     type_ = _compared_type(literal, columns)
-    if not literal.is_string or type_ is None or type_.kind in (Kind.TEXT, Kind.OTHER, Kind.ENUM):
+    if type_ is None or type_.kind in (Kind.TEXT, Kind.OTHER, Kind.ENUM):
         return reference
     return exp.cast(reference, exp.DataType.build(type_.text, dialect="duckdb"))
 

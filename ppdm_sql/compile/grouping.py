@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _ROWS, _TABLE, _CELLS = "s", "c", "cells"
 _HIGH, _PERSON, _ORIGINAL = "ppdm_high", "ppdm_person", "ppdm_original"
+_NUMBER = "ppdm_person_number"
 ID, IS_SUPPRESSED, COUNT, PERSON = "id", "is_suppressed", "n", "person"
 
 
@@ -114,14 +115,15 @@ def cells_query(
     carried = _with_high(grouping, _originals(grouping, by_person))
     rows = rows_with(release, storage, target, carried)
     parts: dict[str, exp.Expr] = {
-        key_column(index): column_of(column.name.text, _ROWS)
+        key_column(index): _exact(column_of(column.name.text, _ROWS), column.column.type)
         for index, column in enumerate(grouping.columns)
     }
-    for index, (name, _) in enumerate(fixed_quasi(release)):
-        parts[fixed_column(index)] = column_of(name.text, _ROWS)
+    for index, (name, type_) in enumerate(fixed_quasi(release)):
+        parts[fixed_column(index)] = _exact(column_of(name.text, _ROWS), type_)
     parts |= _values(grouping, by_person)
     shown = [named(tree, name) for name, tree in parts.items()]
     cells = exp.select(*shown, named(exp.Count(this=exp.Star()), COUNT))
+    rows = _with_numbers(rows) if by_person else rows
     cells = cells.from_(_subquery(rows, _ROWS)).group_by(*(tree.copy() for tree in parts.values()))
     if only_high and grouping.when is not None:
         cells = cells.where(column_of(_HIGH, _ROWS))
@@ -146,6 +148,7 @@ def released_cells_query(
     columns = {ID: column_of(ID, _TABLE), **_values(grouping, by_person)}
     shown = [named(tree, name) for name, tree in columns.items()]
     shown.append(named(exp.Count(this=exp.Star()), COUNT))
+    rows = _with_numbers(rows) if by_person else rows
     cells = _over(rows, _ROWS, shown, _join(release, storage, ""))
     cells = cells.where(exp.Not(this=column_of(IS_SUPPRESSED, _TABLE)))
     if grouping.when is not None:
@@ -215,7 +218,7 @@ def persons_query(release: Release, storage: Storage, target: Target) -> exp.Sel
 
 def reference_query(release: Release, column: InputColumn, by_person: bool) -> exp.Select:
     """Return how often each value of a sensitive column stands in the whole source, in order."""
-    value = column_of(column.name.text, _ROWS)
+    value = _told_apart(column_of(column.name.text, _ROWS), column.type)
     counted: exp.Expr = exp.Count(this=exp.Star())
     person = _grouping(release).person
     if by_person and person is not None:
@@ -240,11 +243,11 @@ def condition_query(release: Release, storage: Storage) -> exp.Select:
     ours = when.tree.copy().transform(_placed)
     theirs = exp.Paren(this=exp.Var(this=f"{when.text}\n"))
     differs = exp.NullSafeNEQ(this=exp.Paren(this=ours), expression=theirs)
-    return (
-        exp.select(named(exp.CountIf(this=differs), COUNT))
-        .from_(source_table(release.source, _ROWS))
-        .join(table_of(storage.parameter_table(), "p"), join_type="cross")
-    )
+    query = exp.select(named(exp.CountIf(this=differs), COUNT))
+    query = query.from_(source_table(release.source, _ROWS))
+    if when.parameters:
+        query = query.join(table_of(storage.parameter_table(), "p"), join_type="cross")
+    return query
 
 
 def _placed(node: exp.Expr) -> exp.Expr:
@@ -274,7 +277,9 @@ def _with_high(grouping: Grouping, carried: Mapping[str, exp.Expr]) -> dict[str,
 
 def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
     carried: dict[str, exp.Expr] = {
-        f"{_ORIGINAL}{index}": exp.column(exp.to_identifier(column.name.text, quoted=True))
+        f"{_ORIGINAL}{index}": _told_apart(
+            exp.column(exp.to_identifier(column.name.text, quoted=True)), column.type
+        )
         for index, column in enumerate(grouping.sensitive)
     }
     if by_person and grouping.person is not None:
@@ -289,8 +294,15 @@ def _values(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
         for index in range(len(grouping.sensitive))
     }
     if by_person and grouping.person is not None:
-        columns[PERSON] = column_of(_PERSON, _ROWS)
+        columns[PERSON] = column_of(_NUMBER, _ROWS)
     return columns
+
+
+def _with_numbers(rows: exp.Select) -> exp.Select:
+    """Number the persons in the engine: only it knows which KEYs are equal to it."""
+    order = exp.Order(expressions=[exp.Ordered(this=column_of(_PERSON, _ROWS))])
+    number = exp.Window(this=exp.DenseRank(), order=order)
+    return exp.select(exp.Star(), named(number, _NUMBER)).from_(_subquery(rows, _ROWS))
 
 
 def _if_high(grouping: Grouping, high: exp.Expr, low: exp.Expr) -> exp.Expr:
@@ -324,6 +336,15 @@ def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     if type_.kind not in (Kind.TEXT, Kind.ENUM):
         return value
     return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+
+
+def _told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a sensitive value so that what is equal here is equal in Arrow, too."""
+    if type_.kind is Kind.ENUM:
+        return exp.cast(value, "VARCHAR")
+    if type_.kind is Kind.FLOAT:
+        return exp.Add(this=value, expression=exp.Literal.number(0))  # -0.0 becomes 0.0
+    return _exact(value, type_)
 
 
 def _over(rows: exp.Select, alias: str, shown: list[exp.Expr], join: exp.Join) -> exp.Select:

@@ -58,6 +58,8 @@ class BoundTarget:
         if self.column is None:
             return f"{clause.word} {clause.comparison} {clause.value}"
         argument = "" if clause.number is None else f", {clause.number}"
+        if self.hierarchy is not None:
+            argument += f" USING {self.hierarchy.name}"
         return f"{clause.word}({self.column.name}{argument}) {clause.comparison} {clause.value}"
 
 

@@ -64,6 +64,7 @@ class Analyst:
         self._threads = threads
         self._one_at_a_time = threading.Lock()
         self._process: _Process | None = None
+        self._is_closed = False
         self._tables: list[str] = []
 
     @classmethod
@@ -98,6 +99,8 @@ class Analyst:
         except UnicodeEncodeError:
             raise StatementError("the statement is not valid Unicode text") from None
         with self._one_at_a_time:
+            if self._is_closed:
+                raise StatementError("this session is closed", hint="open the file again")
             process = self._running()
             timer = threading.Timer(self._timeout_s, process.time_is_up)
             timer.daemon = True
@@ -121,8 +124,9 @@ class Analyst:
         return list(self._tables)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, for good."""
         with self._one_at_a_time:
+            self._is_closed = True
             if self._process is not None:
                 self._process.end()
                 self._process = None

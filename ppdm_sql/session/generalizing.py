@@ -164,14 +164,16 @@ class Generalizing:
     def verify(self, population: Population) -> anonymity.Measures:
         """Measure what would leave; raise unless every class reaches every target."""
         self.on_stage("verifying")
+        self._check_condition()
+        self._check_population(population)
         problem = self.released(population.by_person)
         classes = np.arange(len(problem.rows))
         if not anonymity.reached(problem, classes, self.targets()).all():
             raise Refused(
                 "what would be released does not reach its targets",
                 self.grouping.span,
-                "the source must give the same rows each time it is read; a raw value must not "
-                "look like a generalized one",
+                "write REFRESH RELEASE if rows were deleted or changed since; the source must give "
+                "the same rows each time it is read",
             )
         return anonymity.measure(problem, classes)
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import StoreError
+from ppdm_sql.model.hierarchy import Listed, SuppressDigits
 from ppdm_sql.model.syntax import Role
 from ppdm_sql.model.transform import Notes
 from ppdm_sql.names import QualifiedName
@@ -246,6 +247,10 @@ def _record_columns(
 def _hierarchy_note(grouping: Grouping, name: Name) -> str:
     column = next(column for column in grouping.columns if column.name == name)
     shape = column.hierarchy.shape.word
+    if grouping.method == "mondrian" and not isinstance(
+        column.hierarchy.shape, SuppressDigits | Listed
+    ):
+        return "ranges of the data: their ends are original values"
     return shape if column.hierarchy.name is None else f"by {column.hierarchy.name}: {shape}"
 
 

@@ -557,3 +557,104 @@ def test_a_file_that_is_not_there_is_said(owner: Owner) -> None:
 def test_rows_of_a_tree_have_one_length(owner: Owner) -> None:
     with pytest.raises(BindError, match="different lengths"):
         owner.execute("CREATE HIERARCHY h AS TREE (('a', 'b'), ('c', 'd', 'e'))")
+
+
+HIGH = """
+CREATE TABLE t AS SELECT i AS id, 20 + i AS age, CASE WHEN i < 5 THEN '{high}' ELSE '{low}' END::{type}
+    AS d FROM range(10) r(i);
+CREATE HIERARCHY ages AS RANGES (5, 10, 20, 40);
+"""
+WHEN = "CREATE RELEASE r.x FROM t (id KEY, age QUASI, d SENSITIVE AS suppress())"
+
+
+def test_a_condition_does_not_depend_on_the_collation_of_its_reader(owner: Owner) -> None:
+    owner.execute("SET default_collation = 'NOCASE'")
+    owner.execute(HIGH.format(high="HIV", low="flu", type="VARCHAR"))
+    with pytest.raises(BindError, match="means something else to DuckDB"):
+        owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN d = 'hiv' UNTIL k = 3")
+    owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN d = 'HIV' UNTIL k = 3")
+    owner.execute("RESET default_collation")
+    assert sum(age.startswith("[") for age, _ in rows(owner, "r.x")) == 5
+
+
+@pytest.mark.parametrize("condition", ["d > TIMESTAMPTZ '2020-01-01 05:00'", "d::TIMESTAMPTZ > d"])
+def test_a_condition_on_a_zone_is_refused(owner: Owner, condition: str) -> None:
+    owner.execute(HIGH.format(high="2020-01-01", low="2021-01-01", type="TIMESTAMP"))
+    with pytest.raises(BindError, match="another day to another reader"):
+        owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN {condition} UNTIL k = 3")
+
+
+def test_a_decimal_of_a_condition_is_the_one_that_duckdb_reads(owner: Owner) -> None:
+    owner.execute(HIGH.format(high="0.9", low="0.2", type="FLOAT"))
+    owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN d >= 0.7 UNTIL k = 3")
+    owner.execute("INSERT INTO t VALUES (77, 48, 0.7::FLOAT)")
+    assert owner.execute("SELECT count(*) FROM t WHERE d >= 0.7").fetchall() == [(6,)]
+    assert "48" not in {age for age, _ in rows(owner, "r.x")}
+    assert owner.releases()[0].waiting == 1
+
+
+def test_persons_are_equal_as_duckdb_says(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t (id VARCHAR COLLATE NOCASE, age INT, d INT);"
+        "INSERT INTO t VALUES ('p', 21, 1), ('P', 22, 2), ('q', 31, 1), ('s', 32, 2);"
+        "CREATE HIERARCHY ages AS RANGES (5, 10, 20, 40);"
+        "CREATE RELEASE r.x FROM t (id KEY, age QUASI, d SENSITIVE)"
+        " GENERALIZE age USING ages UNTIL k = 2"
+    )
+    assert {age for age, _ in rows(owner, "r.x")} == {"[20, 40)"}
+
+
+def test_a_value_that_cannot_be_cast_is_high_and_in_no_error(owner: Owner) -> None:
+    owner.execute(HIGH.format(high="7", low="1", type="VARCHAR"))
+    owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN CAST(d AS INT) > 5 UNTIL k = 3")
+    owner.execute("INSERT INTO t VALUES (99, 22, 'CANARY'), (98, 48, 'CANARY')")
+    shown = owner.connection.execute("FROM r.x").fetchall()
+    assert len(shown) == 11
+    assert owner.releases()[0].waiting == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    ["(['a', 'b'])[1 + i % 2]::ENUM('a', 'b')", "([0.0, '-0.0'::DOUBLE])[1 + i % 2]",
+     "(['a', 'A'])[1 + i % 2]", "(['infinity', '2020-01-01'])[1 + i % 2]::DATE"],
+)  # fmt: skip
+@pytest.mark.parametrize("setting", ["", "SET default_collation = 'NOCASE';"])
+def test_odd_sensitive_values_are_counted(owner: Owner, values: str, setting: str) -> None:
+    owner.execute(
+        f"{setting} CREATE TABLE t AS SELECT i AS id, i // 4 AS age, {values} AS d"
+        " FROM range(8) r(i);"
+        "CREATE RELEASE r.x FROM t (id KEY, age QUASI, d SENSITIVE)"
+        " GENERALIZE age UNTIL k = 2, alpha(d) <= 1"
+    )
+    assert len(rows(owner, "r.x")) == 8
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian"])
+def test_infinite_dates_are_generalized(owner: Owner, method: str) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT CASE WHEN i < 3 THEN DATE 'infinity' ELSE DATE '2020-01-01' END"
+        " AS born FROM range(8) r(i);"
+        "CREATE RELEASE r.x FROM t (born QUASI) GENERALIZE born UNTIL k = 3"
+        f" WITH (method = '{method}')"
+    )
+    assert len(rows(owner, "r.x")) == 8
+
+
+def test_a_condition_may_have_no_value(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 20 + i AS age, i < 5 AS b FROM range(10) r(i);"
+        "CREATE RELEASE r.x FROM t (id KEY, age QUASI) GENERALIZE age WHEN b UNTIL k = 3"
+    )
+    assert [age for (age,) in rows(owner, "r.x")].count("*") == 5
+
+
+def test_texts_are_told_apart_letter_by_letter(owner: Owner) -> None:
+    owner.execute(
+        "SET default_collation = 'NOCASE'; CREATE TABLE t (id INT, g VARCHAR, a INT);"
+        "INSERT INTO t VALUES (1, 'a', 1), (2, 'A', 1), (3, 'a', 2), (4, 'b', 3), (5, 'b', 3);"
+        "CREATE RELEASE r.x FROM t (id KEY, g QUASI, a SENSITIVE) GENERALIZE g UNTIL k = 2"
+        " SUPPRESS AT MOST 40 PERCENT"
+    )
+    assert len(rows(owner, "r.x")) == 4
+    assert figures(owner, "r.x")["rows suppressed"] == 1
+    assert owner.releases()[0].waiting == 0

@@ -22,6 +22,9 @@ CREATE RELEASE study.t FROM t (id KEY, city QUASI, illness SENSITIVE)
 """
 
 
+pytestmark = pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")
+
+
 def test_the_file_says_which_targets_are_reached(owner: Owner, tmp_path: Path) -> None:
     owner.execute(GROUPS + f"PUBLISH RELEASE study.t TO '{tmp_path / 'out.duckdb'}'")
     with duckdb.connect(tmp_path / "out.duckdb", read_only=True) as analyst:
@@ -46,3 +49,14 @@ def test_a_quasi_pseudonym_of_groups_keeps_its_key(owner: Owner, tmp_path: Path)
         owner.execute(
             f"PUBLISH RELEASE study.t TO '{tmp_path / 'out.duckdb'}' WITH (unlinkable = true)"
         )
+
+
+def test_a_high_class_that_is_gone_stops_a_publication(owner: Owner, tmp_path: Path) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, i AS city, i < 4 AS ill FROM range(8) r(i);"
+        "CREATE RELEASE study.t FROM t (id KEY, city QUASI) GENERALIZE city WHEN ill UNTIL k = 2"
+    )
+    owner.execute("UPDATE t SET ill = id < 1")
+    with pytest.raises(Refused, match="fewer than k = 2 persons"):
+        owner.execute(f"PUBLISH RELEASE study.t TO '{tmp_path / 'out.duckdb'}'")
+    assert list(tmp_path.iterdir()) == []
