@@ -71,10 +71,11 @@ def recode_partition(coded: Coded, partition: Partition | None) -> Recoding | No
     """Return the texts of a local recoding; None where there is none."""
     if partition is None:
         return None
-    # A suppressed combination is in no class; what it would show is never looked at.
-    classes = pa.array(np.maximum(partition.classes, 0))
+    # A suppressed combination is in no class: it takes the star behind the last one.
+    star = pa.array([SUPPRESSED])
+    classes = pa.array(np.where(partition.suppressed, partition.number, partition.classes))
     labels = tuple(
-        _cell_texts(ladder, cells).take(classes)
+        pa.concat_arrays([_cell_texts(ladder, cells), star]).take(classes)
         for ladder, cells in zip(coded.ladders, partition.cells, strict=True)
     )
     return Recoding(

@@ -97,15 +97,26 @@ def _steady(node: exp.Expr, columns: Mapping[Name, SourceColumn]) -> exp.Expr:
     Texts are compared letter by letter, whatever collation is set when the view is read; a value
     that cannot be cast, whose text an error would show, is NULL and so in the high class.
     """
-    if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast):
+    if type(node) is exp.Cast and not node.to.is_type(*exp.DataType.TEXT_TYPES):
         return exp.TryCast(this=node.this, to=node.args["to"])
-    is_compared = isinstance(node, exp.Column) and isinstance(node.parent, _COMPARISONS)
-    if is_compared and columns[Name(node.name)].type.kind in (Kind.TEXT, Kind.ENUM):
-        text = (
-            node if columns[Name(node.name)].type.kind is Kind.TEXT else exp.cast(node, "VARCHAR")
+    if isinstance(node.parent, _COMPARISONS) and _is_text(node, columns):
+        return exp.Collate(
+            this=exp.cast(node, "VARCHAR"), expression=exp.to_identifier("C", quoted=True)
         )
-        return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
     return node
+
+
+def _is_text(node: exp.Expr, columns: Mapping[Name, SourceColumn]) -> bool:
+    """Whether a side of a comparison is text, so that a collation could decide it."""
+    match node:
+        case exp.Column():
+            return columns[Name(node.name)].type.kind in (Kind.TEXT, Kind.ENUM)
+        case exp.Cast():
+            return bool(node.to.is_type(*exp.DataType.TEXT_TYPES))
+        case exp.Paren() | exp.Coalesce():
+            return any(_is_text(part, columns) for part in node.iter_expressions())
+        case _:
+            return isinstance(node, exp.Lower | exp.Upper | exp.Trim)
 
 
 def _resolve(

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ppdm_sql.compile.grouping import grouped_select, high_flag
 from ppdm_sql.compile.query import rows_with, source_table
-from ppdm_sql.compile.render import table_of
+from ppdm_sql.compile.render import column_of, named, table_of
 from ppdm_sql.model.syntax import Role
 from ppdm_sql.model.types import Kind
 
@@ -190,10 +190,8 @@ def _source_column(column: InputColumn) -> exp.Expr:
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(
-        exp.to_identifier(name, quoted=True), table=exp.to_identifier(_ROWS, quoted=True)
-    )
+    return column_of(name, _ROWS)
 
 
 def _named(shown: Mapping[str, exp.Expr]) -> list[exp.Expr]:
-    return [exp.alias_(tree, exp.to_identifier(name, quoted=True)) for name, tree in shown.items()]
+    return [named(tree, name) for name, tree in shown.items()]

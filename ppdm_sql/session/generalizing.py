@@ -101,20 +101,21 @@ class Generalizing:
         return recode_node(coded, outcome)
 
     def _treated(self) -> tuple[Population, Coded, pa.Table]:
-        self._check_condition()
-        population = self.count()
-        self._check_population(population)
+        population = self.population()
         return population, *self.coded(population.by_person)
 
-    def count(self) -> Population:
-        """Count rows, treated rows and persons."""
+    def population(self) -> Population:
+        """Count rows, treated rows and persons; raise where there is nobody to hide among."""
+        self._check_condition()
         row = self.engine.query(sql.persons_query(self.release, self.storage, DUCKDB))
         found = row.to_pylist()[0]
         treated = int(found["treated"] or 0)
         persons = int(found.get("persons", treated))
         if found.get("named", treated) < treated:
             persons += 1  # rows without a KEY may all be about the same person
-        return Population(int(found["rows"]), treated, persons, persons < treated)
+        population = Population(int(found["rows"]), treated, persons, persons < treated)
+        self._check_population(population)
+        return population
 
     def coded(self, by_person: bool, only_high: bool = True) -> tuple[Coded, pa.Table]:
         """Return the treated rows, or all, as a problem, and the cells it was made of."""
@@ -164,8 +165,6 @@ class Generalizing:
     def verify(self, population: Population) -> anonymity.Measures:
         """Measure what would leave; raise unless every class reaches every target."""
         self.on_stage("verifying")
-        self._check_condition()
-        self._check_population(population)
         problem = self.released(population.by_person)
         classes = np.arange(len(problem.rows))
         if not anonymity.reached(problem, classes, self.targets()).all():

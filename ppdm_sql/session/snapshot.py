@@ -64,7 +64,7 @@ def _verify_targets(engine: Engine, entry: Entry, release: Release) -> tuple[str
     if release.grouping is None:
         return ()
     generalizing = Generalizing(engine, release, entry.storage, lambda _: None)
-    generalizing.verify(generalizing.count())
+    generalizing.verify(generalizing.population())
     only = " (high class only)" if release.grouping.when is not None else ""
     return tuple(f"{target}{only}" for target in release.grouping.targets)
 

@@ -435,6 +435,15 @@ def test_mondrian_loses_less_than_the_best_levels(owner: Owner) -> None:
     assert local < best
 
 
+def test_mondrian_may_suppress_everything(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS age, i AS fixed FROM range(4) r(i);"
+        "CREATE RELEASE r FROM t (age QUASI, fixed QUASI) GENERALIZE age UNTIL k = 2"
+        " SUPPRESS AT MOST 100 PERCENT WITH (method = 'mondrian', suppressed = 'star')"
+    )
+    assert rows(owner) == [("*", None)] * 4
+
+
 def test_mondrian_is_not_measured_by_levels(owner: Owner) -> None:
     with pytest.raises(BindError, match="no levels"):
         owner.execute(
@@ -567,12 +576,18 @@ CREATE HIERARCHY ages AS RANGES (5, 10, 20, 40);
 WHEN = "CREATE RELEASE r.x FROM t (id KEY, age QUASI, d SENSITIVE AS suppress())"
 
 
-def test_a_condition_does_not_depend_on_the_collation_of_its_reader(owner: Owner) -> None:
+@pytest.mark.parametrize(
+    "side",
+    ["d", "(d)", "trim(d)", "coalesce(d, 'x')", "CAST(d AS VARCHAR)", "coalesce(trim(d), d)"],
+)
+def test_a_condition_does_not_depend_on_the_collation_of_its_reader(
+    owner: Owner, side: str
+) -> None:
     owner.execute("SET default_collation = 'NOCASE'")
     owner.execute(HIGH.format(high="HIV", low="flu", type="VARCHAR"))
     with pytest.raises(BindError, match="means something else to DuckDB"):
-        owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN d = 'hiv' UNTIL k = 3")
-    owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN d = 'HIV' UNTIL k = 3")
+        owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN {side} = 'hiv' UNTIL k = 3")
+    owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN {side} IN ('HIV', 'x') UNTIL k = 3")
     owner.execute("RESET default_collation")
     assert sum(age.startswith("[") for age, _ in rows(owner, "r.x")) == 5
 
