@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +36,15 @@ class SensitiveValues:
     """How often each stands in the source."""
     is_ordered: bool
     """Whether distances between values are those of their ranks: numbers and dates."""
+    tree: tuple[IntArray, ...] | None = field(default=None, repr=False)
+    """The group of each value at every level, where the release measures t by a hierarchy."""
+
+    @property
+    def distance(self) -> str:
+        """How far apart two values are, in words."""
+        if self.tree is not None:
+            return "by the hierarchy of the release's own target"
+        return "by rank" if self.is_ordered else "all values equally far apart"
 
 
 def measure_classes(
@@ -53,6 +62,11 @@ def measure_classes(
         [(pa.array(column.value[counted]), _scale(column)) for column in columns],
         who,
     ).problem
+    trees = tuple(
+        found if column.tree is None else replace(found, tree=column.tree, is_ordered=False)
+        for found, column in zip(problem.sensitive, columns, strict=True)
+    )
+    problem = replace(problem, sensitive=trees)
     return anonymity.measure(problem, np.arange(len(problem.rows)))
 
 
@@ -91,7 +105,8 @@ def diversity_figures(
                 "t",
                 about,
                 found.t,
-                "the largest earth mover's distance of a class from the whole source",
+                "the largest earth mover's distance of a class from the whole source,"
+                f" {column.distance}",
             ),
             Figure(
                 "risk",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.compile.grouping import grouped_select, high_flag
+from ppdm_sql.compile.grouping import grouped_select, high_flag, told_apart
 from ppdm_sql.compile.query import rows_with, source_table
 from ppdm_sql.compile.render import column_of, named, table_of
 from ppdm_sql.model.syntax import Role
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _ROWS, _VALUE, _KEY = "s", "v", "k"
 PERSON, IS_HIGH, COUNT = "person", "is_high", "n"
+NATIVE, TEXT = "native", "text"
 _CARRIED = "ppdm_audit_"
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
@@ -91,6 +92,11 @@ def text_column(index: int) -> str:
     return f"t{index}"
 
 
+def sensitive_column(index: int) -> str:
+    """Return the name of a sensitive original as it is compared with `reference_values`."""
+    return f"s{index}"
+
+
 def shown_column(index: int) -> str:
     """Return the name of the released value as text."""
     return f"x{index}"
@@ -119,10 +125,13 @@ def audited_rows(
     for index, column in enumerate(columns):
         released = _column(column.name.text)
         original = _column(f"{_CARRIED}{index}")
+        own = told_apart(original.copy(), column.source.type)
         shown[released_column(index)] = _plain(released, column.type, column.is_numeric)
         shown[original_column(index)] = _plain(
-            original, column.source.type, column.is_numeric or column.is_generalized
+            own, column.source.type, column.is_numeric or column.is_generalized
         )
+        if column.role is Role.SENSITIVE:
+            shown[sensitive_column(index)] = _compared(own.copy(), column.source.type)
         if column.is_generalized or column.name in linked:
             shown[text_column(index)] = exp.cast(original.copy(), "VARCHAR")
         if column.name in linked:
@@ -143,7 +152,10 @@ def asked_again(rows: exp.Select, columns: Sequence[str], is_descending: bool) -
 
 
 def reference_values(release: Release, column: AuditedColumn, by_person: bool) -> exp.Select:
-    """Return how often each value of a sensitive column stands in the whole source, in order."""
+    """Return how often each value of a sensitive column stands in the whole source, in order.
+
+    Once as it is compared with `audited_rows`, once as it is, once as text.
+    """
     person = person_column(release)
     shown: dict[str, exp.Expr] = {_VALUE: _column(column.source.name.text)}
     counted: exp.Expr = exp.Count(this=exp.Star())
@@ -151,13 +163,21 @@ def reference_values(release: Release, column: AuditedColumn, by_person: bool) -
         shown[_KEY] = _column(person.name.text)
         counted = exp.Count(this=exp.Distinct(expressions=[_column(_KEY)]))
     inner = exp.select(*_named(shown)).from_(source_table(release.source, _ROWS))
-    # In the order of the values themselves, in the type of their originals in `audited_rows`.
-    value = _plain(_column(_VALUE), column.source.type, column.is_numeric)
-    grouped = exp.select(*_named({_VALUE: value, COUNT: counted}))
+    value = told_apart(_column(_VALUE), column.source.type)
+    grouped = exp.select(
+        *_named(
+            {
+                _VALUE: _compared(value, column.source.type),
+                NATIVE: value.copy(),
+                TEXT: exp.cast(value.copy(), "VARCHAR"),
+                COUNT: counted,
+            }
+        )
+    )
     return (
         grouped.from_(inner.subquery(exp.to_identifier(_ROWS, quoted=True)))
-        .group_by(_column(_VALUE))
-        .order_by(exp.Ordered(this=_column(_VALUE), nulls_first=True))
+        .group_by(value.copy())
+        .order_by(exp.Ordered(this=value.copy(), nulls_first=True))
     )
 
 
@@ -175,6 +195,11 @@ def _in_type(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     if type_.kind not in _WRITTEN:
         return value
     return exp.TryCast(this=value, to=exp.DataType.build(type_.text, dialect="duckdb"))
+
+
+def _compared(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value in a type that Arrow can look up, no two values alike that are not equal."""
+    return value.copy() if type_.kind in MEASURED else exp.cast(value.copy(), "VARCHAR")
 
 
 def _plain(value: exp.Expr, type_: ColumnType, is_number: bool) -> exp.Expr:

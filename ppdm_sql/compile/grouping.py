@@ -218,7 +218,7 @@ def persons_query(release: Release, storage: Storage, target: Target) -> exp.Sel
 
 def reference_query(release: Release, column: InputColumn, by_person: bool) -> exp.Select:
     """Return how often each value of a sensitive column stands in the whole source, in order."""
-    value = _told_apart(column_of(column.name.text, _ROWS), column.type)
+    value = told_apart(column_of(column.name.text, _ROWS), column.type)
     counted: exp.Expr = exp.Count(this=exp.Star())
     person = _grouping(release).person
     if by_person and person is not None:
@@ -277,7 +277,7 @@ def _with_high(grouping: Grouping, carried: Mapping[str, exp.Expr]) -> dict[str,
 
 def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
     carried: dict[str, exp.Expr] = {
-        f"{_ORIGINAL}{index}": _told_apart(
+        f"{_ORIGINAL}{index}": told_apart(
             exp.column(exp.to_identifier(column.name.text, quoted=True)), column.type
         )
         for index, column in enumerate(grouping.sensitive)
@@ -338,7 +338,7 @@ def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
 
 
-def _told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+def told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Return a sensitive value so that what is equal here is equal in Arrow, too."""
     if type_.kind is Kind.ENUM:
         return exp.cast(value, "VARCHAR")

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ppdm_sql import __version__
+from ppdm_sql.anonymity.hierarchies import climb, group_numbers
 from ppdm_sql.audit.assembly import Material, assemble
 from ppdm_sql.audit.diversity import SensitiveValues
 from ppdm_sql.audit.figures import Figure
@@ -199,7 +200,7 @@ def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
         reference = releases.engine.query(query)
         kind = column.source.type.kind
         values = reference.column(0).combine_chunks()
-        original = _array(read.table, sql.original_column(index))
+        original = _array(read.table, sql.sensitive_column(index))
         place = pc.index_in(original, value_set=values)
         found.append(
             SensitiveValues(
@@ -207,9 +208,24 @@ def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
                 np.asarray(place, dtype=np.int64),
                 np.asarray(reference.column(sql.COUNT), dtype=np.int64),
                 kind in sql.MEASURED,
+                _tree(read.release, column, reference),
             )
         )
     return found
+
+
+def _tree(
+    release: Release, column: AuditedColumn, reference: pa.Table
+) -> tuple[IntArray, ...] | None:
+    """Return the groups of a sensitive column's values, where the target of t names a hierarchy."""
+    if release.grouping is None:
+        return None
+    for target in release.grouping.targets:
+        if target.hierarchy is not None and target.column == column.source:
+            texts, values = _array(reference, sql.TEXT), _array(reference, sql.NATIVE)
+            ladder = climb(target.hierarchy.shape, values, texts)
+            return tuple(group_numbers(labels) for labels in ladder.labels)
+    return None
 
 
 def _asked_again(releases: Releases, read: _Read) -> dict[str, tuple[FloatArray, ...]]:
