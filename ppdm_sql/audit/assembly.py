@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -12,19 +12,22 @@ import numpy as np
 from ppdm_sql.audit.attacks import run_attacks
 from ppdm_sql.audit.attacks.linking import population
 from ppdm_sql.audit.attacks.protocol import Earlier, Scene, Scope
-from ppdm_sql.audit.breaches import divergence_figure, proximity_figures
+from ppdm_sql.audit.breaches import divergence_figures, proximity_figures
 from ppdm_sql.audit.classifiers import classifier_figures, is_available
 from ppdm_sql.audit.clustering import clustering_figures
+from ppdm_sql.audit.disclosure import disclosed
 from ppdm_sql.audit.diversity import diversity_figures, measure_classes
+from ppdm_sql.audit.keys import key_figures
 from ppdm_sql.audit.pictures import before_and_after
 from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
-from ppdm_sql.audit.risk import class_sizes, classes_of, hide_small, risk_figures
+from ppdm_sql.audit.requirements import check
+from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.rules import rules_figures
 from ppdm_sql.audit.scba import scba_figures
 from ppdm_sql.audit.shape import class_figures, shape_figures
 from ppdm_sql.audit.singling import singling_sets
 from ppdm_sql.audit.utility import column_figures
-from ppdm_sql.audit.verdict import verdict
+from ppdm_sql.audit.verdict import strongest, verdict
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Background, Finding
     from ppdm_sql.audit.diversity import SensitiveValues
     from ppdm_sql.audit.figures import Figure
+    from ppdm_sql.audit.requirements import Requirement
     from ppdm_sql.audit.risk import Classes
     from ppdm_sql.audit.subject import Column, Subject
 
@@ -63,6 +67,7 @@ class Material:
     """Rows that GENERALIZE left out."""
     more_figures: tuple[Figure, ...] = ()
     left_out: tuple[str, ...] = ()
+    requirements: tuple[Requirement, ...] = ()
 
 
 def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], None]) -> Report:
@@ -93,18 +98,20 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     left_out = list(material.left_out)
     if not is_available():
         left_out.append("classifiers: install ppdm-sql[audit]")
-    return Report(
+    exact = Report(
         stamp=_stamp(material, len(chosen)),
-        verdict=verdict(figures, attacks, columns),
+        verdict=verdict(figures, attacks, columns, strongest(attacks)),
         figures=tuple(figures),
         attacks=tuple(attacks),
         columns=columns,
-        class_sizes=_sizes(classes, is_internal),
+        class_sizes=_sizes(classes),
         singling=tuple(singling),
         left_out=tuple(left_out),
         script=material.script,
         is_internal=is_internal,
     )
+    shown = exact if is_internal else disclosed(exact)
+    return replace(shown, outcomes=check(exact, shown, material.requirements))
 
 
 def _risk(material: Material, classes: Classes) -> list[Figure]:
@@ -122,10 +129,8 @@ def _risk(material: Material, classes: Classes) -> list[Figure]:
         if numbers is not None:
             figures += proximity_figures(sensitive.name, classes, numbers)
         else:
-            figures.append(
-                divergence_figure(sensitive.name, classes, sensitive.value, subject.is_high)
-            )
-    return figures + scba_figures(subject)
+            figures += divergence_figures(sensitive.name, classes, sensitive.value, subject.is_high)
+    return figures + scba_figures(subject) + key_figures(subject)
 
 
 def _mining(subject: Subject, sample: Subject, generator: np.random.Generator) -> list[Figure]:
@@ -174,13 +179,10 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
     )
 
 
-def _sizes(classes: Classes, is_internal: bool) -> tuple[ClassSizes, ...]:
-    sizes = class_sizes(classes)
-    counts: list[int | None] = [count for _, _, count in sizes]
-    shown = counts if is_internal else hide_small([count for _, _, count in sizes])
+def _sizes(classes: Classes) -> tuple[ClassSizes, ...]:
     return tuple(
         ClassSizes(low, high if high < 2**61 else None, persons)
-        for (low, high, _), persons in zip(sizes, shown, strict=True)
+        for low, high, persons in class_sizes(classes)
     )
 
 

@@ -103,15 +103,24 @@ def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[F
     """Return how many classes tell a sensitive number closely."""
     spread = float(np.nanstd(values)) if (~np.isnan(values)).any() else 0.0
     found = proximity(classes.of_row, values, CLOSE * spread, PROXIMITY_L)
-    share = found.rows / max(int(classes.rows.sum()), 1)
+    rows = int(classes.rows.sum())
     return [
         Figure(
             "risk",
             "proximity",
             name,
-            share,
+            found.rows / max(rows, 1),
             f"share of rows in classes of which more than 1/{PROXIMITY_L} lies within"
-            f" {CLOSE:g} standard deviations: {found.classes:,} of {classes.count:,} classes",
+            f" {CLOSE:g} standard deviations",
+            rows,
+        ),
+        Figure(
+            "risk",
+            "proximity_classes",
+            name,
+            found.classes / max(classes.count, 1),
+            f"share of the {classes.count:,} classes that are such",
+            classes.count,
         ),
         Figure(
             "risk",
@@ -123,18 +132,29 @@ def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[F
     ]
 
 
-def divergence_figure(
+def divergence_figures(
     name: str, classes: Classes, value: IntArray, is_severe: BoolArray | None
-) -> Figure:
+) -> list[Figure]:
     """Return how many rows their class ties to a value they do not have."""
     found = divergence(classes.of_row, value, is_severe, CONFIDENCE)
-    share = found.rows / max(int(classes.rows.sum()), 1)
+    rows = int(classes.rows.sum())
     what = "a value they do not have" if is_severe is None else "a severe value they do not have"
-    return Figure(
-        "risk",
-        "divergence",
-        name,
-        share,
-        f"share of rows that their class ties to {what} with a probability of {CONFIDENCE:g} or"
-        f" more: in {found.classes:,} of {classes.count:,} classes",
-    )
+    return [
+        Figure(
+            "risk",
+            "divergence",
+            name,
+            found.rows / max(rows, 1),
+            f"share of rows that their class ties to {what} with a probability of {CONFIDENCE:g}"
+            " or more",
+            rows,
+        ),
+        Figure(
+            "risk",
+            "divergence_classes",
+            name,
+            found.classes / max(classes.count, 1),
+            f"share of the {classes.count:,} classes that do",
+            classes.count,
+        ),
+    ]

@@ -17,6 +17,7 @@ FORMAT = 1
 def to_json(report: Report) -> str:
     """Return a report as JSON text."""
     content = _plain(asdict(report))
+    content["attacks"] = _plain([attack.as_row() for attack in report.attacks])
     content["stamp"]["software"] = dict(report.stamp.software)
     document = {"format": FORMAT, **content}
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"

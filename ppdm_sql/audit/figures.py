@@ -17,3 +17,5 @@ class Figure:
     """A column, several, or empty for the whole release."""
     value: float | None
     sentence: str
+    of: int | None = None
+    """For a share: of how many persons, rows, values or classes it is one."""

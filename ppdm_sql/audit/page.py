@@ -8,7 +8,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.scoring import percent
-from ppdm_sql.audit.risk import SMALL
+from ppdm_sql.audit.small import SMALL
 from ppdm_sql.audit.svg import AFTER, BEFORE, RISK, Bar, Dot, bars, scatter
 from ppdm_sql.audit.verdict import CAVEAT
 
@@ -33,6 +33,7 @@ def to_html(report: Report) -> str:
         internal=" · <b class=hot>internal: for the owner only</b>" if report.is_internal else "",
         verdict="".join(f"<p>{escape(sentence)}</p>" for sentence in report.verdict),
         caveat=escape(CAVEAT),
+        requirements=_requirements(report),
         scatter=_scatter(report.columns),
         classes=_classes(report.class_sizes),
         singling=_singling(report),
@@ -43,6 +44,20 @@ def to_html(report: Report) -> str:
         stamp=_stamp(report),
         small=SMALL,
     )
+
+
+def _requirements(report: Report) -> str:
+    if not report.outcomes:
+        return ""
+    rows = [
+        [
+            escape(outcome.requirement),
+            "<td>met</td>" if outcome.is_met else '<td class="hot">NOT met</td>',
+            escape(outcome.sentence),
+        ]
+        for outcome in report.outcomes
+    ]
+    return "<h2>Requirements</h2>" + _table(["required", "", "found"], rows, set())
 
 
 def _scatter(columns: Sequence[ColumnReport]) -> str:

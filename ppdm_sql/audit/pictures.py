@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.audit.risk import hide_small
+from ppdm_sql.audit.small import hide_small
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray, IntArray

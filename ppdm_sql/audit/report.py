@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Finding
     from ppdm_sql.audit.figures import Figure
     from ppdm_sql.audit.pictures import Distribution
+    from ppdm_sql.audit.requirements import Outcome
     from ppdm_sql.audit.singling import ColumnSet
 
 
@@ -76,7 +77,9 @@ class Report:
     """What was not measured, and why."""
     script: str = field(repr=False)
     is_internal: bool = False
-    """Whether it shows what only the owner should see: parameters and small cells."""
+    """Whether it shows what only the owner should see: parameters, small cells, exact figures."""
+    outcomes: tuple[Outcome, ...] = ()
+    """What was required, judged by the exact figures whatever the report shows of them."""
 
     def values(self, name: str) -> dict[str, float | None]:
         """Return every value of a figure or an attack, by what it is about."""

@@ -12,7 +12,7 @@ from ppdm_sql.errors import Span, StatementError, suggest
 from ppdm_sql.names import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ppdm_sql.audit.report import Report
 
@@ -41,6 +41,7 @@ FIGURES = [
     "covariance",
     "discernibility",
     "divergence",
+    "divergence_classes",
     "eigenvalues",
     "entropy_l",
     "il1s",
@@ -49,6 +50,7 @@ FIGURES = [
     "k",
     "k_high",
     "k_rows",
+    "keys_shown",
     "ks",
     "l",
     "lost",
@@ -59,6 +61,7 @@ FIGURES = [
     "precision",
     "prosecutor",
     "proximity",
+    "proximity_classes",
     "proximity_l",
     "quantile_drift",
     "recursive_c_2",
@@ -68,6 +71,7 @@ FIGURES = [
     "tree_original",
     "tree_released",
     "unique_share",
+    "untouched",
     "untouched_unique_share",
     "wasserstein",
 ]
@@ -121,28 +125,33 @@ def parse_requirements(text: str) -> list[Requirement]:
     return found
 
 
-def check(report: Report, requirements: list[Requirement]) -> list[Outcome]:
-    """Return what each requirement comes to. What was not measured is not met."""
-    return [_outcome(report, requirement) for requirement in requirements]
+def check(exact: Report, shown: Report, requirements: Sequence[Requirement]) -> tuple[Outcome, ...]:
+    """Return what each requirement comes to. What was not measured is not met.
+
+    The exact figures decide; the others are told.
+    """
+    return tuple(_outcome(exact, shown, requirement) for requirement in requirements)
 
 
-def _outcome(report: Report, requirement: Requirement) -> Outcome:
-    values = report.values(requirement.name)
+def _outcome(exact: Report, shown: Report, requirement: Requirement) -> Outcome:
+    values, told = exact.values(requirement.name), shown.values(requirement.name)
     if requirement.about is not None:
         wanted = fold(requirement.about)
         values = {about: value for about, value in values.items() if fold(about) == wanted}
     if not values:
         return Outcome(requirement.text, False, "was not measured")
-    compare = _SIGNS[requirement.sign]
-    missed = {
-        about: value
-        for about, value in values.items()
-        if value is None or not compare(value, requirement.bound)
-    }
-    shown = missed or values
-    listed = ", ".join(
-        f"{'' if value is None else f'{value:.6g}'}{f' ({about})' if about else ''}".strip()
-        or "could not be measured"
-        for about, value in shown.items()
-    )
-    return Outcome(requirement.text, not missed, listed)
+    missed = [about for about, value in values.items() if not _holds(requirement, value)]
+    named = missed or list(values)
+    sentence = ", ".join(_told(told[about], about) for about in named)
+    if all(_holds(requirement, told[about]) for about in named) == bool(missed):
+        sentence += ", rounded; the exact figure decides"
+    return Outcome(requirement.text, not missed, sentence)
+
+
+def _holds(requirement: Requirement, value: float | None) -> bool:
+    return value is not None and _SIGNS[requirement.sign](value, requirement.bound)
+
+
+def _told(value: float | None, about: str) -> str:
+    number = "could not be measured" if value is None else f"{value:.6g}"
+    return f"{number} ({about})" if about else number

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 AT_RISK = 0.2
 """Being found with a probability above this is what releases of health data commonly avoid."""
-SMALL = 5
-"""Counts below this are said to be below it, not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,8 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "unique_share",
             "",
             alone / total,
-            f"share of the {who}s that are alone in their class: {_few(alone)} of {total:,}",
+            f"share of the {who}s that are alone in their class",
+            total,
         ),
         Figure(
             "risk",
@@ -122,6 +121,7 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "",
             above / total,
             f"share of {who}s found with a probability above {AT_RISK:g}",
+            total,
         ),
     ]
 
@@ -135,25 +135,6 @@ def class_sizes(classes: Classes) -> list[tuple[int, int, int]]:
     ]
 
 
-def hide_small(counts: Sequence[int], uncounted: int = 0) -> list[int | None]:
-    """Return counts with those below SMALL hidden, and one more where they could be told.
-
-    Somebody who knows the total subtracts what is shown: what remains must not be small either.
-    `uncounted` is what no count covers.
-    """
-    shown: list[int | None] = [None if 0 < count < SMALL else count for count in counts]
-    hidden = uncounted + sum(count for count in counts if 0 < count < SMALL)
-    if None in shown and hidden < SMALL:
-        others = [count for count in shown if count]
-        if others:
-            shown[shown.index(min(others))] = None
-    return shown
-
-
 def _between(sizes: IntArray, low: int, high: int) -> BoolArray:
     inside: BoolArray = (sizes >= low) & (sizes < high)
     return inside
-
-
-def _few(count: int) -> str:
-    return f"fewer than {SMALL}" if 0 < count < SMALL else f"{count:,}"

@@ -29,11 +29,22 @@ def scba_figures(subject: Subject) -> list[Figure]:
     figures.append(
         Figure(
             "risk",
+            "untouched",
+            "",
+            low_rows / subject.rows,
+            "share of the rows that are outside the high class and leave ungeneralized",
+            subject.rows,
+        )
+    )
+    figures.append(
+        Figure(
+            "risk",
             "untouched_unique_share",
             "",
             alone / max(low_rows, 1),
             "share of the untouched rows that nobody else looks like: only the high class is"
             " protected",
+            low_rows,
         )
     )
     figures.append(
@@ -44,6 +55,7 @@ def scba_figures(subject: Subject) -> list[Figure]:
             absence_share(subject, high),
             "share of the high class whose own quasi-identifiers stand in no untouched row:"
             " whoever knows they are in the data knows that they are in the high class",
+            int(high.sum()),
         )
     )
     for column in subject.of_role(Role.SENSITIVE):
@@ -57,6 +69,7 @@ def scba_figures(subject: Subject) -> list[Figure]:
                     share,
                     "share of the high class whose released value stands in generalized rows"
                     " only: such values are known to be of the high class",
+                    int((high & column.released.known()).sum()),
                 )
             )
     return figures

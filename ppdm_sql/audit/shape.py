@@ -91,7 +91,7 @@ def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
         _figure(
             "discernibility",
             "",
-            discernibility(sizes, suppressed, rows),
+            float(discernibility(sizes, suppressed, rows)),
             "sum of squared class sizes: with how many rows each row can be mistaken",
         ),
         _figure("average_class", "", float(sizes.mean()), "rows of a class on average"),

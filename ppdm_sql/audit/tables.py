@@ -41,6 +41,9 @@ _COLUMNS = pa.schema(
 )
 _SIZES = pa.schema({"least": pa.int64(), "most": pa.int64(), "persons": pa.int64()})
 
+_SETS = pa.schema({"columns": pa.list_(pa.string()), "unique_share": pa.float64()})
+_OUTCOMES = pa.schema({"requirement": pa.string(), "is_met": pa.bool_(), "sentence": pa.string()})
+
 
 def figures_table(report: Report) -> pa.Table:
     """Return all figures, one a row."""
@@ -49,7 +52,7 @@ def figures_table(report: Report) -> pa.Table:
 
 def attacks_table(report: Report) -> pa.Table:
     """Return all attacks, one a row."""
-    return pa.Table.from_pylist([asdict(attack) for attack in report.attacks], schema=_ATTACKS)
+    return pa.Table.from_pylist([attack.as_row() for attack in report.attacks], schema=_ATTACKS)
 
 
 def report_tables(report: Report) -> dict[str, pa.Table]:
@@ -63,4 +66,10 @@ def report_tables(report: Report) -> dict[str, pa.Table]:
         "audit_attacks": attacks_table(report),
         "audit_columns": pa.Table.from_pylist(columns, schema=_COLUMNS),
         "audit_class_sizes": pa.Table.from_pylist(sizes, schema=_SIZES),
+        "audit_singling": pa.Table.from_pylist(
+            [asdict(one) for one in report.singling], schema=_SETS
+        ),
+        "audit_requirements": pa.Table.from_pylist(
+            [asdict(outcome) for outcome in report.outcomes], schema=_OUTCOMES
+        ),
     }

@@ -27,9 +27,12 @@ def column_figures(column: Column) -> list[Figure]:
     """Return what one column lost; nothing where there are no rows."""
     if not len(column.original.known()):
         return []
-    figures = [_figure(column, "changed", changed_share(column), "share of values that changed")]
+    rows = len(column.original.known())
+    figures = [
+        _figure(column, "changed", changed_share(column), "share of values that changed", rows)
+    ]
     lost = float((column.original.known() & ~column.released.known()).mean())
-    figures.append(_figure(column, "lost", lost, "share of values that became NULL"))
+    figures.append(_figure(column, "lost", lost, "share of values that became NULL", rows))
     if column.is_numeric:
         figures += _numeric(column, *column.pair())
     else:
@@ -131,7 +134,6 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
     found: list[tuple[str, float | None, str]] = [
         ("correlation", correlation(x, y), "Pearson's, of original and released"),
         ("sec", security(x, y), "Var(x - y) / Var(x): 0 means that differences are as they were"),
-        ("merged", merged_share(x, y), "share of values released like another original value"),
         ("mean_drift", mean_drift(x, y), "how far the mean moved, in standard deviations"),
         ("quantile_drift", quantile_drift(x, y), "how far a quantile moved at most, likewise"),
         ("ks", kolmogorov_smirnov(x, y), "Kolmogorov-Smirnov distance of the distributions"),
@@ -146,8 +148,14 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
             "Jensen-Shannon distance in 30 equal bins",
         ),
     ]
-    return [_figure(column, name, value, text) for name, value, text in found]
+    merged = merged_share(x, y), "share of values released like another original value"
+    return [
+        _figure(column, "merged", *merged, len(x)),
+        *(_figure(column, name, value, text) for name, value, text in found),
+    ]
 
 
-def _figure(column: Column, name: str, value: float | None, sentence: str) -> Figure:
-    return Figure("utility", name, column.name, value, sentence)
+def _figure(
+    column: Column, name: str, value: float | None, sentence: str, of: int | None = None
+) -> Figure:
+    return Figure("utility", name, column.name, value, sentence, of)

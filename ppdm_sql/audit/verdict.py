@@ -24,14 +24,18 @@ _ABOUT = 0.9
 
 
 def verdict(
-    figures: Sequence[Figure], attacks: Sequence[Finding], columns: Sequence[ColumnReport]
+    figures: Sequence[Figure],
+    attacks: Sequence[Finding],
+    columns: Sequence[ColumnReport],
+    worst: int | None,
 ) -> tuple[str, str, str]:
-    """Return the three sentences."""
-    return (_protection(figures, columns), _attacks(attacks), _cost(columns))
+    """Return the three sentences; `worst` is the place of the strongest attack."""
+    found = None if worst is None else attacks[worst]
+    return (_protection(figures, columns), _attacks(attacks, found), _cost(figures, columns))
 
 
-def strongest(attacks: Sequence[Finding]) -> Finding | None:
-    """Return the attack that gains most over guessing; None where none gains anything.
+def strongest(attacks: Sequence[Finding]) -> int | None:
+    """Return which attack gains most over guessing; None where none gains anything.
 
     Attacks come in the order of what they need: among those that gain about as much, the one
     that needs least is the strongest.
@@ -39,10 +43,17 @@ def strongest(attacks: Sequence[Finding]) -> Finding | None:
     most = max((attack.share - attack.chance for attack in attacks), default=0.0)
     if most <= _MARGIN:
         return None
-    return next(attack for attack in attacks if attack.share - attack.chance >= _ABOUT * most)
+    gains = (attack.share - attack.chance for attack in attacks)
+    return next(place for place, gain in enumerate(gains) if gain >= _ABOUT * most)
 
 
 def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
+    shown = [f.about for f in figures if f.name == "keys_shown" and f.value]
+    if shown:
+        return (
+            f"{shown[0]}, the KEY, leaves as it is, so that whoever knows somebody's finds their"
+            " rows, whatever the other columns hide."
+        )
     found = {figure.name: figure.value for figure in figures if not figure.about}
     if not any(column.role == Role.QUASI for column in columns):
         return (
@@ -64,10 +75,9 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
     )
 
 
-def _attacks(attacks: Sequence[Finding]) -> str:
+def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
     if not attacks:
         return "No attack of ours applies to this release, which says nothing of others."
-    worst = strongest(attacks)
     if worst is None:
         return f"None of the {len(attacks)} attacks tried got more than guessing would."
     needs = "no knowledge at all" if worst.knowledge == "none" else worst.knowledge
@@ -78,7 +88,7 @@ def _attacks(attacks: Sequence[Finding]) -> str:
     )
 
 
-def _cost(columns: Sequence[ColumnReport]) -> str:
+def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
     kept = [c.name for c in columns if c.treatment in ("", "keep") and c.role != Role.KEY]
     treated = [c for c in columns if c.name not in kept and c.role != Role.KEY]
     measured = [c.utility for c in treated if c.utility is not None]
@@ -91,4 +101,8 @@ def _cost(columns: Sequence[ColumnReport]) -> str:
         cost = f"The treated columns keep {percent(mean)} of what they told, on average"
     else:
         cost = "What the treated columns keep could not be measured"
+    untouched = next((f.value for f in figures if f.name == "untouched"), None)
+    if untouched:
+        rows = f"{percent(untouched)} of the rows leave ungeneralized"
+        bare = f"{bare}, and {rows}" if bare else rows
     return f"{cost}; {bare}." if bare else f"{cost}, and no column leaves as it is."

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.audit.report import Report
-    from ppdm_sql.audit.requirements import Outcome
     from ppdm_sql.session.owner import Owner
 
 UNMET = 3
@@ -32,25 +31,24 @@ def run_audit(
     is_internal: bool,
 ) -> None:
     """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
-    from ppdm_sql.audit.requirements import check, parse_requirements
     from ppdm_sql.session.reporting import check_file, write_report
 
     # First of all: a typing error must not cost a minute.
-    requirements = parse_requirements(require) if require is not None else []
     for page in pages:
         check_file(Path(page))
     with show_progress(owner) as bar:
-        report = owner.audit(release, against=against, into=into, is_internal=is_internal)
+        report = owner.audit(
+            release, against=against, into=into, require=require, is_internal=is_internal
+        )
         with bar.paused():
             for page in pages:
                 write_report(report, Path(page))
-            outcomes = check(report, requirements)
-            _print(report, outcomes)
-    if not all(outcome.is_met for outcome in outcomes):
+            _print(report)
+    if not all(outcome.is_met for outcome in report.outcomes):
         sys.exit(UNMET)
 
 
-def _print(report: Report, outcomes: Sequence[Outcome]) -> None:
+def _print(report: Report) -> None:
     for sentence in report.verdict:
         click.echo(sentence)
     risks = [(f.name, f.about, f.value, f.sentence) for f in report.figures if f.part == "risk"]
@@ -60,6 +58,6 @@ def _print(report: Report, outcomes: Sequence[Outcome]) -> None:
         output.print_table(["attack", "on", "share", "guessing", "result"], attacks)
     for reason in report.left_out:
         click.echo(f"left out: {reason}")
-    for outcome in outcomes:
+    for outcome in report.outcomes:
         word = "met" if outcome.is_met else "NOT met"
         click.echo(f"{outcome.requirement}: {word}: {outcome.sentence}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.report import Report
+    from ppdm_sql.audit.requirements import Requirement
     from ppdm_sql.compile.auditing import AuditedColumn
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.syntax import AuditRelease
@@ -57,7 +58,12 @@ class _Read:
     subject: Subject
 
 
-def audit_release(releases: Releases, statement: AuditRelease, is_internal: bool) -> Report:
+def audit_release(
+    releases: Releases,
+    statement: AuditRelease,
+    is_internal: bool,
+    requirements: Sequence[Requirement] = (),
+) -> Report:
     """Audit a release as it is now; all reads see the same data."""
     with releases.engine.transaction():
         entry = releases.entry(statement.name, statement.span)
@@ -68,6 +74,7 @@ def audit_release(releases: Releases, statement: AuditRelease, is_internal: bool
             if error.span is None or error.span.text == entry.definition:
                 error.span = statement.span
             raise
+    material = replace(material, requirements=tuple(requirements))
     return assemble(material, is_internal, releases.on_stage)
 
 

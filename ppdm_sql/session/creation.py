@@ -21,7 +21,7 @@ from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
 from ppdm_sql.model.grouping import SLOT
-from ppdm_sql.model.syntax import CreateRelease
+from ppdm_sql.model.syntax import CreateRelease, Role
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.session.generalizing import Generalizing
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.release import BoundRule, DrawnBySlot, Release
     from ppdm_sql.model.syntax import DropRelease, RefreshRelease
     from ppdm_sql.model.transform import Transform
+    from ppdm_sql.names import Name
     from ppdm_sql.session.engine import Engine
     from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import ColumnEntry, Entry
@@ -49,6 +50,11 @@ if TYPE_CHECKING:
 _REPEATED_KEYS = (
     "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
     "differences between them are the true ones"
+)
+
+_KEPT_KEY = (
+    "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; without AS it leaves "
+    "as a pseudonym"
 )
 
 
@@ -174,7 +180,7 @@ class Releases:
     ) -> Made:
         storage = catalog.next_storage(self.engine, previous)
         drawn: dict[str, Drawn] = {}
-        warnings: list[str] = []
+        warnings = [_KEPT_KEY.format(name) for name in _kept_keys(release)]
         source_rows = 0
         for stage in range(release.depth):
             self.on_stage("reading statistics")
@@ -313,6 +319,16 @@ def check_types(release: Release, previous: Sequence[ColumnEntry]) -> None:
                 f"the type of '{column.name}' was {entry.source_type} and is {column.type} now",
                 hint="write CREATE OR REPLACE RELEASE: what was drawn does not fit any more",
             )
+
+
+def _kept_keys(release: Release) -> list[Name]:
+    """Return the KEY that leaves as it is, if it does."""
+    return [
+        name
+        for rule in release.released_rules
+        if rule.role is Role.KEY and all(step.transform.keyword == "keep" for step in rule.steps)
+        for name in rule.names
+    ]
 
 
 def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:

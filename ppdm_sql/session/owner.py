@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
+from ppdm_sql.audit.requirements import parse_requirements
 from ppdm_sql.errors import PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
     AuditRelease,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ppdm_sql.audit.report import Report
+    from ppdm_sql.audit.requirements import Requirement
     from ppdm_sql.model.syntax import AgreementStatement, Statement
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
@@ -194,16 +196,22 @@ class Owner:
         *,
         against: str | None = None,
         into: str | None = None,
+        require: str | None = None,
         is_internal: bool = False,
     ) -> Report:
         """Audit a release: risk, attacks, utility; `against` a table somebody may have.
 
-        `into` writes the audit as tables of a schema. `is_internal` adds to the report what only
-        the owner should see: the parameters of the script and small cells.
+        `into` writes the audit as tables of a schema. `require` is what must hold, such as
+        "k>=5, prosecutor<=0.2"; the report's outcomes tell what does. `is_internal` adds to the
+        report what only the owner should see: the parameters of the script, small cells, exact
+        figures.
         """
+        # First of all: a typing error must not cost a minute.
+        requirements = [] if require is None else parse_requirements(require)
         background = None if against is None else parse_name(against)
         schema = None if into is None else parse_name(into).name
-        return self._audit(AuditRelease(parse_name(release), background, schema), is_internal)
+        statement = AuditRelease(parse_name(release), background, schema)
+        return self._audit(statement, is_internal, requirements)
 
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
@@ -312,9 +320,14 @@ class Owner:
             case ShowAgreements():
                 return Result(known.show())
 
-    def _audit(self, statement: AuditRelease, is_internal: bool = False) -> Report:
+    def _audit(
+        self,
+        statement: AuditRelease,
+        is_internal: bool = False,
+        requirements: Sequence[Requirement] = (),
+    ) -> Report:
         check_places(statement)
-        report = audit_release(self._releases, statement, is_internal)
+        report = audit_release(self._releases, statement, is_internal, requirements)
         if statement.into is not None:
             write_tables(self._engine, report, statement.into)
         if statement.path is not None:

@@ -78,7 +78,7 @@ def test_statements_are_read_and_written_back() -> None:
 
 
 def test_a_generalized_release_reaches_its_k_and_noise_is_fixed(clinic: Owner) -> None:
-    report = clinic.audit("research.patients")
+    report = clinic.audit("research.patients", is_internal=True)
     (k,) = report.values("k").values()
     assert k is not None
     assert k >= 5
@@ -112,7 +112,7 @@ def test_what_was_verified_is_what_is_measured(owner: Owner) -> None:
         " alpha(illness) <= 0.95 SUPPRESS AT MOST 20 PERCENT"
     )
     said = {figure.figure: figure.value for figure in owner.figures("r")}
-    report = owner.audit("r")
+    report = owner.audit("r", is_internal=True)
     for name, column in (
         ("l", "illness"),
         ("entropy_l", "illness"),
@@ -136,7 +136,7 @@ def test_a_statement_answers_verdict_figures_and_attacks(clinic: Owner) -> None:
 def test_scba_says_what_it_leaves_open(clinic: Owner) -> None:
     with pytest.warns(ppdm_sql.PrivacyWarning, match="unique"):
         clinic.execute(SCBA)
-    report = clinic.audit("research.delicate")
+    report = clinic.audit("research.delicate", is_internal=True)
     ((alone,),) = clinic.execute(
         "SELECT count(*) FROM (SELECT count(*) AS n FROM clinic.patients WHERE illness <> 'HIV'"
         " GROUP BY zip, age) WHERE n = 1"
@@ -153,6 +153,72 @@ def test_scba_says_what_it_leaves_open(clinic: Owner) -> None:
     ).fetchall()
     assert report.values("absence")[""] == pytest.approx(absent)
     assert report.values("k")[""] == 1
+    assert report.values("untouched")[""] == pytest.approx(low / 1500)
+    assert "of the rows leave ungeneralized" in report.verdict[2]
+
+
+def test_t_is_measured_by_the_tree_of_the_target(owner: Owner) -> None:
+    """What lies close in the tree is not far apart: by plain distance the figure is larger."""
+    owner.execute(PATIENTS)
+    owner.execute(
+        "CREATE HIERARCHY ills AS TREE (('HIV', 'grave'), ('Flu', 'mild'), ('Cough', 'mild'));"
+        "CREATE RELEASE r FROM clinic.patients (id KEY, zip QUASI, age QUASI, illness SENSITIVE AS"
+        " mapping()) GENERALIZE zip USING digits, age USING ages"
+        " UNTIL k = 3, t(illness USING ills) <= 0.4;"
+        "CREATE RELEASE bare FROM r (zip QUASI, age QUASI, illness SENSITIVE)"
+    )
+    said = {figure.figure: figure.value for figure in owner.figures("r")}
+    report = owner.audit("r", is_internal=True)
+    (t,) = report.values("t").values()
+    assert t == pytest.approx(next(v for name, v in said.items() if name.startswith("t(")))
+    (plain,) = owner.audit("bare", is_internal=True).values("t").values()
+    assert t is not None
+    assert plain is not None
+    assert t < plain
+    (told,) = [f.sentence for f in report.figures if f.name == "t"]
+    assert "by the hierarchy" in told
+
+
+def test_a_key_that_leaves_as_it_is_is_told(clinic: Owner) -> None:
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="the KEY 'id' leaves as it is"):
+        clinic.execute(
+            "CREATE RELEASE r FROM clinic.patients (id KEY AS keep(), zip QUASI AS suppress())"
+        )
+    report = clinic.audit("r")
+    assert report.values("keys_shown") == {"id": 1.0}
+    assert report.verdict[0].startswith("id, the KEY, leaves as it is")
+    assert clinic.audit("research.patients").values("keys_shown") == {"id": 0.0}
+
+
+def test_no_count_below_five_can_be_worked_out(owner: Owner) -> None:
+    """Three people are alone and two of four are in a pair: the report for others tells neither."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, CASE WHEN i < 3 THEN i WHEN i < 5 THEN 90 ELSE 99 END AS"
+        " age, 10 + i % 70 AS visits, i % 3 AS illness, i AS pay FROM range(203) AS numbers (i);"
+        "CREATE TABLE known AS FROM t WHERE id < 100;"
+        "CREATE RELEASE r FROM t (id KEY, age QUASI, illness SENSITIVE AS mapping(), visits"
+        " SENSITIVE AS bit_plus(), pay SENSITIVE AS graded_grouping(bands => 5))"
+    )
+    exact = owner.audit("r", against="known", is_internal=True)
+    assert exact.values("unique_share") == {"": pytest.approx(3 / 203)}
+    assert exact.class_sizes[0].persons == 3
+    shown = owner.audit("r", against="known")
+    assert shown.values("unique_share") == {"": pytest.approx(5 / 203, rel=1e-3)}
+    for figure in shown.figures:
+        is_share = figure.sentence.startswith("share of")
+        assert is_share <= (figure.of is not None or figure.name in _NO_COUNTS), figure.name
+        if figure.of is not None and figure.value is not None:
+            count = figure.value * figure.of
+            assert min(abs(count - 5 * round(count / 5)), abs(count - figure.of)) < 0.1, figure
+    for attack in shown.attacks:
+        if attack.of is not None:
+            count = attack.share * attack.of
+            assert min(abs(count - 5 * round(count / 5)), abs(count - attack.of)) < 0.1, attack
+    assert [size.persons for size in shown.class_sizes][:2] == [None, None]
+    assert all(set_.unique_share * 203 > 4.9 for set_ in shown.singling)
+
+
+_NO_COUNTS = {"association", "marketer", "misclassification", "rules"}
 
 
 def test_suppressed_records_are_exempt(owner: Owner) -> None:
@@ -176,7 +242,7 @@ def test_a_background_finds_whoever_is_alone(clinic: Owner) -> None:
         " illness SENSITIVE AS mapping());"
         "CREATE TABLE clinic.voters AS SELECT id, zip, age::VARCHAR AS age FROM clinic.patients"
     )
-    report = clinic.audit("research.bare", against="clinic.voters")
+    report = clinic.audit("research.bare", against="clinic.voters", is_internal=True)
     ((alone,),) = clinic.execute(
         "SELECT sum(n) / 1500 FROM (SELECT count(*) AS n FROM clinic.patients GROUP BY zip, age)"
         " WHERE n = 1"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
@@ -43,7 +42,7 @@ class Averaging:
             target.label,
             share,
             0.0,
-            f"asking {asked} times and averaging takes away {percent(share)} of the noise",
+            f"asking {asked} times and averaging takes away {SHARE} of the noise",
         )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import chance_number, percent, recovered
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
@@ -50,8 +50,8 @@ class BandWidth:
             target.label,
             share,
             chance_number(x, near),
-            f"the spacing of the values gives {percent(share)} of the distances to the smallest"
-            " value away",
+            f"the spacing of the values gives {SHARE} of the distances to the smallest value away",
+            len(x),
         )
 
 

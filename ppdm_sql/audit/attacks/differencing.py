@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.averaging import averaged_away
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import IntArray
@@ -39,8 +38,9 @@ class DifferencingClasses:
             "",
             share,
             0.0,
-            f"{percent(share)} of the rows in both versions are in a smaller class across the two"
+            f"{SHARE} of the rows in both versions are in a smaller class across the two"
             " than in either",
+            int(((earlier.classes_now >= 0) & (earlier.classes_before >= 0)).sum()),
         )
 
 
@@ -73,7 +73,7 @@ class DifferencingNumbers:
             target.label,
             share,
             0.0,
-            f"the mean of both versions is rid of {percent(share)} of the error",
+            f"the mean of both versions is rid of {SHARE} of the error",
         )
 
 

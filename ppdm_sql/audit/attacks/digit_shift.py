@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import chance_number, percent, recovered
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 from ppdm_sql.kernels.digits import shift_digits
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ class DigitShift:
             target.label,
             share,
             chance_number(x, 0.0),
-            f"moving the digits back gives {percent(share)} of the values exactly",
+            f"moving the digits back gives {SHARE} of the values exactly",
+            len(x),
         )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import chance_label, percent
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import chance_label
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import IntArray
@@ -47,7 +47,8 @@ class Frequency:
             target.label,
             share,
             chance_label(x[attacked]),
-            f"matching frequencies names {percent(share)} of the values",
+            f"matching frequencies names {SHARE} of the values",
+            len(attacked),
         )
 
 

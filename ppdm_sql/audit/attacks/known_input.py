@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.models import guess_rows
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import chance_number, hits, percent, tolerance
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
 from ppdm_sql.audit.shape import matrices
 
 if TYPE_CHECKING:
@@ -51,5 +51,6 @@ class KnownInput:
             target.label,
             share,
             min(chance_number(column, near[i]) for i, column in enumerate(x.T)),
-            f"with {size} known rows, {percent(share)} of the rows are turned back",
+            f"with {size} known rows, {SHARE} of the rows are turned back",
+            len(x),
         )

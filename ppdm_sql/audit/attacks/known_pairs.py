@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppdm_sql.audit.attacks.models import guess_numbers, guess_rows
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 from ppdm_sql.audit.attacks.scoring import (
     chance_label,
     chance_number,
     hits,
-    percent,
     recovered,
     tolerance,
 )
@@ -60,11 +59,14 @@ class KnownPairs:
         generator = scene.generator(self.name + target.label)
         column = target.columns[0]
         if target.scope is Scope.GROUP:
-            share, chance = self._rows(*matrices(target.columns), generator)
+            x, y = matrices(target.columns)
+            size, (share, chance) = len(x), self._rows(x, y, generator)
         elif column.is_numeric:
-            share, chance = self._numbers(*column.pair(), generator)
+            x, y = column.pair()
+            size, (share, chance) = len(x), self._numbers(x, y, generator)
         else:
-            share, chance = self._labels(*_labels_of(target), generator)
+            before, after = _labels_of(target)
+            size, (share, chance) = len(before), self._labels(before, after, generator)
         return Finding(
             self.name,
             self.knowledge,
@@ -72,7 +74,8 @@ class KnownPairs:
             target.label,
             share,
             chance,
-            f"with {self.persons} known persons, {percent(share)} of all values come back",
+            f"with {self.persons} known persons, {SHARE} of all values come back",
+            size,
         )
 
     def _numbers(

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,8 +47,9 @@ class RecordLinkage:
             ", ".join(column.name for column in columns),
             share,
             1 / sample.rows,
-            f"the nearest row is the right one for {percent(share)} of {sample.rows:,} people, all"
+            f"the nearest row is the right one for {SHARE} of {sample.rows:,} people, all"
             " of them in the sample",
+            sample.rows,
         )
 
 

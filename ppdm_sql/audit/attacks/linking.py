@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.small import coarse_share
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import IntArray
@@ -35,15 +36,17 @@ class Linking:
         about = ", ".join(background.columns)
         if right is None:
             share = links / total
-            text = f"{percent(share)} of the background's people fit one released row only"
+            text = f"{SHARE} of the background's people fit one released row only"
         else:
             share = right / total
+            # Only the share of the finding itself can be rounded later on.
+            fit = percent(coarse_share(links / total, total))
             text = (
-                f"{percent(share)} of the background's people are found: {links:,} fit one"
-                f" released row only, and of these {percent(right / max(links, 1))} rightly"
+                f"{SHARE} of the background's people are found: {fit} fit one released row only,"
+                " the others of these wrongly"
             )
         chance = 1 / max(len(background.released), 1)
-        return Finding(self.name, self.knowledge, target.scope, about, share, chance, text)
+        return Finding(self.name, self.knowledge, target.scope, about, share, chance, text, total)
 
 
 def link(background: Background) -> tuple[int, int | None]:

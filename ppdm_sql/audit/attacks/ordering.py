@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import chance_number, percent, recovered, tolerance
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
@@ -45,7 +45,8 @@ class Ordering:
             target.label,
             share,
             chance_number(x[attacked], near),
-            f"matching ranks with a public distribution gives {percent(share)} of the values",
+            f"matching ranks with a public distribution gives {SHARE} of the values",
+            len(attacked),
         )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ppdm_sql.audit.attacks.scoring import percent
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from ppdm_sql.anonymity import FloatArray, IntArray
     from ppdm_sql.audit.subject import Column, Subject
+
+SHARE = "{share}"
+"""Stands for the share in what a finding says, so that it can be rounded before it is told."""
 
 
 class Scope(StrEnum):
@@ -115,7 +119,27 @@ class Finding:
     """0: nothing, 1: everything; the sentence says of what."""
     chance: float
     """What a guess without the release would get."""
-    sentence: str
+    result: str
+    """What it got in words; SHARE stands for the share."""
+    of: int | None = None
+    """Of how many persons, rows or values the share is one; None where it is none of any."""
+
+    @property
+    def sentence(self) -> str:
+        """What it got, for people."""
+        return self.result.replace(SHARE, percent(self.share))
+
+    def as_row(self) -> dict[str, object]:
+        """Return what reports tell of it."""
+        return {
+            "attack": self.attack,
+            "knowledge": self.knowledge,
+            "scope": self.scope.value,
+            "target": self.target,
+            "share": self.share,
+            "chance": self.chance,
+            "sentence": self.sentence,
+        }
 
 
 class Attack(Protocol):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
-from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 from ppdm_sql.audit.shape import matrices
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class Spectral:
             ", ".join(numbers[i].name for i in noised),
             share,
             float(alone[noised.index(worst)]),
-            f"the other columns help to filter {percent(share)} of the noise's variance out of"
+            f"the other columns help to filter {SHARE} of the noise's variance out of"
             f" {numbers[worst].name}",
         )
 

@@ -1,0 +1,93 @@
+"""What a report that is handed on tells of small counts: nothing that could be worked out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.disclosure import disclosed
+from ppdm_sql.audit.figures import Figure
+from ppdm_sql.audit.pictures import Distribution
+from ppdm_sql.audit.report import ClassSizes
+from ppdm_sql.audit.requirements import check, parse_requirements
+from ppdm_sql.audit.singling import ColumnSet
+from ppdm_sql.audit.small import SMALL, coarse_share, few_digits, round_up
+from tests.unit.audit.test_report import AGE, REPORT
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_a_share_is_rounded_up_to_whole_fives_or_to_all(count: int, total: int) -> None:
+    count = min(count, total)
+    shown = coarse_share(count / total, total)
+    assert shown >= count / total - 1e-12
+    assert round(shown * total) in (SMALL * math.ceil(count / SMALL), total)
+    assert (shown == 0) == (count == 0)
+
+
+@given(st.integers(1, 10_000), st.data())
+def test_counts_of_one_five_cannot_be_told_apart(total: int, data: st.DataObject) -> None:
+    fifth = data.draw(st.integers(0, (total - 1) // SMALL))
+    counts = range(SMALL * fifth + 1, min(SMALL * fifth + SMALL, total) + 1)
+    assert len({coarse_share(count / total, total) for count in counts}) == 1
+
+
+def test_nothing_stays_nothing_and_what_is_no_number_stays() -> None:
+    assert coarse_share(0.0, 100) == 0
+    assert coarse_share(0.5, 0) == 0.5
+    assert math.isnan(coarse_share(math.nan, 10))
+    assert math.isnan(few_digits(math.nan))
+    assert few_digits(0.123456) == 0.1235
+    assert round_up(6, 8) == 8
+
+
+FEW = replace(
+    REPORT,
+    figures=(
+        Figure("risk", "k", "", 1, "the smallest"),
+        Figure("risk", "unique_share", "", 2 / 100, "alone", 100),
+        Figure("utility", "correlation", "age", 0.987654321, "Pearson's"),
+        Figure("utility", "sec", "age", None, "Sec"),
+    ),
+    attacks=(
+        Finding("ordering", "none", Scope.COLUMN, "age", 3 / 100, 1 / 100, f"gets {SHARE}", 100),
+        Finding("averaging", "none", Scope.COLUMN, "age", 0.123456, 0.0, f"gets {SHARE}"),
+    ),
+    columns=(
+        replace(AGE, before=Distribution("numbers", (0.00035, None, 0.5), 0.49965), risk=0.00012),
+    ),
+    class_sizes=(ClassSizes(1, 1, 2), ClassSizes(2, 2, 4), ClassSizes(3, 4, 57)),
+    singling=(ColumnSet(("age",), 1 / 20_000),),
+)
+
+
+def test_a_report_for_others_tells_no_small_count() -> None:
+    shown = disclosed(FEW)
+    assert [f.value for f in shown.figures] == [1, 0.05, 0.9877, None]
+    assert [(a.share, a.chance) for a in shown.attacks] == [(0.05, 0.05), (0.1235, 0.0)]
+    assert shown.attacks[0].sentence == "gets 5\u00a0%"
+    assert [size.persons for size in shown.class_sizes] == [None, None, 60]
+    assert shown.singling[0].unique_share == 5 / 20_000
+    (age,) = shown.columns
+    assert age.before.bars == (0.0005, None, 0.5)
+    assert age.risk == 5 / 20_000
+    assert shown.verdict[0].startswith("5\u00a0% of the people are alone")
+
+
+def test_the_strongest_attack_is_chosen_before_rounding() -> None:
+    """Both become a half when they are rounded, and then neither would gain anything."""
+    weak = Finding("frequency", "none", Scope.COLUMN, "a", 0.1, 0.0, f"gets {SHARE}", 10)
+    strong = replace(weak, attack="ordering", share=0.5)
+    told = disclosed(replace(FEW, attacks=(weak, strong))).verdict[1]
+    assert "ordering" in told
+    assert "gets 50\u00a0%" in told
+
+
+def test_the_exact_figure_decides_and_the_rounded_one_is_told() -> None:
+    required = parse_requirements("unique_share<=0.02, unique_share<=0.01, k>=1, unique_share>0.03")
+    told = [(o.is_met, o.sentence) for o in check(FEW, disclosed(FEW), required)]
+    rounded = "0.05, rounded; the exact figure decides"
+    assert told == [(True, rounded), (False, "0.05"), (True, "1"), (False, rounded)]
