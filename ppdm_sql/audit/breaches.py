@@ -91,12 +91,14 @@ def divergence(
     concludes = share >= confidence
     if is_severe is not None:
         concludes &= entry_value == 1
-    wronged = sizes[entry_owner] - times
-    hit = concludes & (wronged > 0)
-    most = np.zeros(len(sizes), np.int64)
-    np.maximum.at(most, entry_owner[hit], wronged[hit])
+    others = sizes[entry_owner] - times
+    hit = concludes & (others > 0)
+    # Where two values are concluded, halves of a class, each half is tied to the other's.
+    concluded = np.bincount(entry_owner[hit], minlength=len(sizes))
+    wronged = np.bincount(entry_owner[hit], others[hit], minlength=len(sizes)).astype(np.int64)
+    wronged = np.where(concluded > 1, sizes, wronged)
     worst = float(share[hit].max(initial=0))
-    return Breaches(int((most > 0).sum()), int(most.sum()), worst)
+    return Breaches(int((wronged > 0).sum()), int(wronged.sum()), worst)
 
 
 def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[Figure]:

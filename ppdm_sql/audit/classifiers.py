@@ -74,5 +74,7 @@ def _features(columns: list[Column], released: bool) -> FloatArray:
 
 def _numbers(values: Values) -> FloatArray:
     if values.numbers is not None:
-        return np.nan_to_num(values.numbers, nan=-1e9)
+        # A tree asks only what is larger: ranks tell as much, and none is too large for it.
+        ranks = np.unique(values.numbers, return_inverse=True)[1]
+        return np.where(values.known(), ranks, -1).astype(np.float64)
     return values.codes().astype(np.float64)

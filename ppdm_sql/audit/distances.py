@@ -10,22 +10,46 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray, IntArray
 
 
+def is_constant(x: FloatArray) -> bool:
+    """Whether values differ by nothing but rounding, or there are none."""
+    if not len(x):
+        return True
+    low, high = float(x.min()), float(x.max())
+    return high / 2 - low / 2 <= 4 * float(np.spacing(max(abs(low), abs(high))))
+
+
+def spread(x: FloatArray) -> float:
+    """Return the standard deviation, of the largest numbers, too; exactly 0 for a constant."""
+    if is_constant(x):
+        return 0.0
+    scale = float(np.abs(x).max())
+    return float(np.std(x / scale)) * scale
+
+
 def correlation(x: FloatArray, y: FloatArray) -> float | None:
     """Return Pearson's correlation; None where one of them is constant."""
-    if len(x) < 2:
+    if is_constant(x) or is_constant(y):
         return None
-    a, b = x - x.mean(), y - y.mean()
-    scale = float(np.sqrt((a @ a) * (b @ b)))
-    # A constant column differs from its mean by rounding only.
-    if scale <= 1e-12 * max(float(np.abs(x).max() * np.abs(y).max()), 1e-300) * len(x):
-        return None
-    return float(np.clip((a @ b) / scale, -1, 1))
+    a, b = _centered(x), _centered(y)
+    return float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1, 1))
+
+
+def _centered(x: FloatArray) -> FloatArray:
+    """Return differences from the mean, the largest of them 1: squares of those stay numbers."""
+    scaled = x / np.abs(x).max()
+    around = scaled - scaled.mean()
+    centered: FloatArray = around / np.abs(around).max()
+    return centered
 
 
 def security(x: FloatArray, y: FloatArray) -> float | None:
     """Return Sec = Var(x - y) / Var(x) of document 003; None for a constant column."""
-    variance = float(np.var(x)) if len(x) else 0.0
-    return float(np.var(x - y)) / variance if variance > 0 else None
+    if is_constant(x):
+        return None
+    scale = spread(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = float(np.var(x / scale - y / scale))
+    return found if np.isfinite(found) else None
 
 
 def kolmogorov_smirnov(x: FloatArray, y: FloatArray) -> float:

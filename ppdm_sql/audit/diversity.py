@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ppdm_sql import anonymity
 from ppdm_sql.anonymity.cells import Scale, code_cells
+from ppdm_sql.anonymity.targets import TOLERANCE
 from ppdm_sql.audit.figures import Figure
 from ppdm_sql.errors import plural
 from ppdm_sql.model.types import Kind
@@ -104,7 +105,7 @@ def diversity_figures(
                 "risk",
                 "t",
                 about,
-                found.t,
+                found.t if found.t > TOLERANCE else 0.0,
                 "the largest earth mover's distance of a class from the whole source,"
                 f" {column.distance}",
             ),

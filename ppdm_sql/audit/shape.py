@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.audit.distances import spread
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
@@ -22,20 +23,23 @@ def il1s(x: FloatArray, y: FloatArray) -> float | None:
 
     One column of each matrix a column of the table; constant columns are left out.
     """
-    deviation = x.std(axis=0, ddof=1)
-    varied = deviation > 0
+    # By columns, in units of their own deviation: sums of squares must not leave the numbers.
+    unit = np.array([spread(column) for column in x.T])
+    varied = unit > 0
     if not varied.any():
         return None
-    cells = np.abs(x - y)[:, varied] / (np.sqrt(2) * deviation[varied])
-    return float(cells.mean())
+    a, b = x[:, varied] / unit[varied], y[:, varied] / unit[varied]
+    return float((np.abs(a - b) / (np.sqrt(2) * a.std(axis=0, ddof=1))).mean())
 
 
 def relative_difference(
     before: npt.NDArray[np.floating], after: npt.NDArray[np.floating]
 ) -> float | None:
     """Return the Frobenius norm of a difference by that of the original."""
-    norm = float(np.linalg.norm(before))
-    return float(np.linalg.norm(after - before)) / norm if norm > 0 else None
+    with np.errstate(over="ignore", invalid="ignore"):
+        norm = float(np.linalg.norm(before))
+        found = float(np.linalg.norm(after - before)) / norm if norm > 0 else np.nan
+    return found if np.isfinite(found) else None
 
 
 def shape_figures(columns: Sequence[Column]) -> list[Figure]:
@@ -47,8 +51,13 @@ def shape_figures(columns: Sequence[Column]) -> list[Figure]:
     figures = [_figure("il1s", about, il1s(x, y), "mean |x - y| in units of sqrt(2) deviations")]
     if x.shape[1] < 2:
         return figures
-    before, after = np.cov(x, rowvar=False), np.cov(y, rowvar=False)
-    eigen = relative_difference(np.linalg.eigvalsh(before), np.linalg.eigvalsh(after))
+    # Relative to the original, so that a common unit changes nothing and keeps squares finite.
+    unit = max(float(np.abs(x).max()), 1e-300)
+    with np.errstate(over="ignore", invalid="ignore"):
+        before, after = np.cov(x / unit, rowvar=False), np.cov(y / unit, rowvar=False)
+    eigen = None
+    if np.isfinite(after).all():
+        eigen = relative_difference(np.linalg.eigvalsh(before), np.linalg.eigvalsh(after))
     return [
         *figures,
         _figure(

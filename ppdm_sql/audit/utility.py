@@ -12,6 +12,7 @@ from ppdm_sql.audit.distances import (
     jensen_shannon,
     kolmogorov_smirnov,
     security,
+    spread,
     wasserstein,
 )
 from ppdm_sql.audit.figures import Figure
@@ -27,12 +28,13 @@ def column_figures(column: Column) -> list[Figure]:
     """Return what one column lost; nothing where there are no rows."""
     if not len(column.original.known()):
         return []
-    rows = len(column.original.known())
+    before, after = column.original.known(), column.released.known()
+    there, had = int((before | after).sum()), int(before.sum())
+    lost = float((before & ~after).sum()) / max(had, 1)
     figures = [
-        _figure(column, "changed", changed_share(column), "share of values that changed", rows)
+        _figure(column, "changed", changed_share(column), "share of values that changed", there),
+        _figure(column, "lost", lost, "share of values that became NULL", had),
     ]
-    lost = float((column.original.known() & ~column.released.known()).mean())
-    figures.append(_figure(column, "lost", lost, "share of values that became NULL", rows))
     if column.is_numeric:
         figures += _numeric(column, *column.pair())
     else:
@@ -57,14 +59,17 @@ def column_figures(column: Column) -> list[Figure]:
 
 
 def changed_share(column: Column) -> float:
-    """Return the share of values that are not what they were; NULL equals NULL."""
+    """Return the share of values that are not what they were; what was and is NULL is none."""
     before, after = column.original, column.released
+    there = before.known() | after.known()
+    if not there.any():
+        return 0.0
     if before.numbers is not None and after.numbers is not None:
-        same = (before.numbers == after.numbers) | (np.isnan(before.numbers) & ~after.known())
+        same = before.numbers[there] == after.numbers[there]
     elif before.labels is not None and after.labels is not None:
-        same = before.labels == after.labels
+        same = before.labels[there] == after.labels[there]
     else:
-        same = ~before.known() & ~after.known()
+        return 1.0
     return float(1 - same.mean())
 
 
@@ -81,17 +86,17 @@ def merged_share(x: FloatArray, y: FloatArray) -> float:
 
 def mean_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return how far the mean moved, in standard deviations of the original."""
-    spread = float(np.std(x)) if len(x) else 0.0
-    return float(abs(np.mean(y) - np.mean(x))) / spread if spread > 0 else None
+    unit = spread(x)
+    return float(abs(np.mean(y / unit) - np.mean(x / unit))) if unit > 0 else None
 
 
 def quantile_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return the largest move of a quantile, 5 to 95 percent, in standard deviations."""
-    spread = float(np.std(x)) if len(x) else 0.0
-    if spread <= 0:
+    unit = spread(x)
+    if unit <= 0:
         return None
-    moved = np.abs(np.quantile(y, _QUANTILES) - np.quantile(x, _QUANTILES))
-    return float(moved.max()) / spread
+    moved = np.abs(np.quantile(y / unit, _QUANTILES) - np.quantile(x / unit, _QUANTILES))
+    return float(moved.max())
 
 
 def frequency_distance(column: Column) -> float | None:
@@ -129,7 +134,7 @@ def _entropy(codes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
 def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
     if len(x) < 2:
         return []
-    spread = float(np.std(x))
+    unit = spread(x)
     first, second = histogram_pair(x, y)
     found: list[tuple[str, float | None, str]] = [
         ("correlation", correlation(x, y), "Pearson's, of original and released"),
@@ -139,7 +144,7 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
         ("ks", kolmogorov_smirnov(x, y), "Kolmogorov-Smirnov distance of the distributions"),
         (
             "wasserstein",
-            wasserstein(x, y) / spread if spread > 0 else None,
+            wasserstein(x / unit, y / unit) if unit > 0 else None,
             "earth mover's distance of the distributions, in standard deviations",
         ),
         (

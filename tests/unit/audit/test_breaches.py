@@ -82,11 +82,12 @@ def test_divergence_is_what_the_definition_says(
     for owner, held in members.items():
         if knows_severity:
             count = sum(is_severe for _, is_severe in held)
-            concluded = [len(held) - count] if count / len(held) >= confidence and count else []
+            tied = count / len(held) >= confidence and count
+            wronged[owner] = len(held) - count if tied else 0
         else:
-            times = [sum(v == w for w, _ in held) for v in {v for v, _ in held}]
-            concluded = [len(held) - t for t in times if t / len(held) >= confidence]
-        wronged[owner] = max(concluded, default=0)
+            times = {v: sum(v == w for w, _ in held) for v, _ in held}
+            tied_to = {v for v, t in times.items() if t / len(held) >= confidence}
+            wronged[owner] = sum(bool(tied_to - {v}) for v, _ in held)
     assert found.rows == sum(wronged.values())
     assert found.classes == sum(1 for count in wronged.values() if count)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from ppdm_sql.audit.distances import (
     jensen_shannon,
     kolmogorov_smirnov,
     security,
+    spread,
     wasserstein,
 )
 from ppdm_sql.audit.rules import find_rules, rules_figures, translated
@@ -92,7 +95,7 @@ def test_numbers_without_texts_that_became_labels_have_changed() -> None:
         "age", Role.QUASI, ("mapping",), 0, Values(np.array([1.0, np.nan])),
         Values(labels=np.array([4, -1])),
     )  # fmt: skip
-    assert changed_share(column) == 0.5
+    assert changed_share(column) == 1  # the other was and is NULL
 
 
 def test_document_003_sec_of_scaling_and_translation() -> None:
@@ -116,7 +119,7 @@ def test_suppression_keeps_nothing() -> None:
 
 def test_numbers_that_became_labels_are_compared_as_texts() -> None:
     column = labels("age", [0, 1, -1], [0, 9, -1], "generalize", Role.QUASI)
-    assert changed_share(column) == pytest.approx(1 / 3)
+    assert changed_share(column) == 0.5
 
 
 @settings(max_examples=50, deadline=None)
@@ -266,3 +269,42 @@ def test_nothing_to_predict_is_no_figure() -> None:
     assert classifier_figures(subject(labels("a", halves, [-1] * 40))) == []
     rare = subject(labels("a", range(40), range(40)), numbers("x", halves, halves))
     assert classifier_figures(rare) == []
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-10, 1.0, 1e15, 1e200])
+def test_the_unit_of_a_column_changes_no_figure(scale: float) -> None:
+    generator = np.random.default_rng(3)
+    x = generator.normal(0, 1, 200)
+    y = x + generator.normal(0, 0.5, 200)
+    plain = {f.name: f.value for f in column_figures(numbers("x", x.tolist(), y.tolist()))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        large = numbers("x", (x * scale).tolist(), (y * scale).tolist())
+        found = {f.name: f.value for f in column_figures(large)}
+        assert il1s(x[:, None] * scale, y[:, None] * scale) == pytest.approx(
+            il1s(x[:, None], y[:, None])
+        )
+    assert found == pytest.approx(plain)
+
+
+def test_a_large_offset_hides_no_correlation() -> None:
+    x = np.arange(100.0) + 1.7e15
+    assert correlation(x, x * 2) == pytest.approx(1)
+
+
+def test_a_constant_has_no_spread_to_be_measured_by() -> None:
+    x, y = np.full(30, 0.1), np.random.default_rng(1).normal(0, 1, 30)
+    found = {f.name: f.value for f in column_figures(numbers("x", x.tolist(), y.tolist()))}
+    for name in ("correlation", "sec", "mean_drift", "quantile_drift", "wasserstein"):
+        assert found[name] is None, name
+    assert il1s(x[:, None], y[:, None]) is None
+    assert spread(np.array([])) == 0
+
+
+def test_nulls_neither_changed_nor_were_kept() -> None:
+    """A column that is suppressed has lost everything, however many NULLs it had."""
+    column = numbers("x", [1, 2, np.nan, np.nan], [np.nan] * 4)
+    found = {f.name: f.value for f in column_figures(column)}
+    assert (found["changed"], found["lost"]) == (1, 1)
+    nothing = numbers("x", [np.nan, np.nan], [np.nan, np.nan])
+    assert changed_share(nothing) == 0
