@@ -119,13 +119,12 @@ def _attacks(attacks: Sequence[Finding]) -> str:
 
 
 def _card(column: ColumnReport) -> str:
-    title = f"{column.name}: {{}} distribution"
     treatment = column.treatment or "keep"
     return (
         f'<div class="card"><h3>{escape(column.name)}</h3>'
         f"<p>{escape(column.role)} · {escape(treatment)}</p><div class=pair>"
-        f"<div>{_shape(title.format('original'), column.before, BEFORE)}<span>original</span></div>"
-        f"<div>{_shape(title.format('released'), column.after, AFTER)}<span>released</span></div>"
+        f"<div>{_shape(f'{column.name}: original distribution', column.before, BEFORE)}<span>original</span></div>"
+        f"<div>{_shape(f'{column.name}: released distribution', column.after, AFTER)}<span>released</span></div>"
         "</div></div>"
     )
 

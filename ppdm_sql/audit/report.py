@@ -81,8 +81,13 @@ class Report:
     outcomes: tuple[Outcome, ...] = ()
     """What was required, judged by the exact figures whatever the report shows of them."""
 
+    def measured(self, name: str) -> list[tuple[str, float | None]]:
+        """Return what a figure or an attack is about and its value, once for each."""
+        found: list[tuple[str, float | None]] = [
+            (f.about, f.value) for f in self.figures if f.name == name
+        ]
+        return found + [(a.target, a.share) for a in self.attacks if a.attack == name]
+
     def values(self, name: str) -> dict[str, float | None]:
         """Return every value of a figure or an attack, by what it is about."""
-        found: dict[str, float | None] = {f.about: f.value for f in self.figures if f.name == name}
-        found |= {a.target: a.share for a in self.attacks if a.attack == name}
-        return found
+        return dict(self.measured(name))

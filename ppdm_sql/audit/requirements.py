@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report import Report
 
 _ONE = re.compile(
-    r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\(\s*(?P<about>[^()]+?)\s*\))?\s*"
+    r"\s*(?P<name>[A-Za-z_]\w*)\s*"
+    r"(?:\(\s*(?:\"(?P<quoted>(?:[^\"]|\"\")+)\"|(?P<about>[^()\"]+?))\s*\))?\s*"
     r"(?P<sign><=|>=|<|>|=)\s*(?P<bound>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*$"
 )
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
@@ -44,15 +45,18 @@ FIGURES = [
     "divergence_classes",
     "eigenvalues",
     "entropy_l",
+    "high_linked",
     "il1s",
     "journalist",
     "js",
     "k",
     "k_high",
+    "k_linked",
     "k_rows",
     "keys_shown",
     "ks",
     "l",
+    "linked_unique_share",
     "lost",
     "marketer",
     "mean_drift",
@@ -103,7 +107,7 @@ def parse_requirements(text: str) -> list[Requirement]:
     known = [*FIGURES, *(attack.name for attack in ATTACKS)]
     found = []
     start = 0
-    for part in re.split(r",(?![^()]*\))", text):
+    for part in _parts(text):
         place = start + len(part) - len(part.lstrip())
         span = Span(text, place, max(start + len(part.rstrip()), place + 1))
         start += len(part) + 1
@@ -119,10 +123,20 @@ def parse_requirements(text: str) -> list[Requirement]:
             raise StatementError(
                 f"there is no figure or attack '{one['name']}'", span, suggest(name, known)
             )
-        found.append(
-            Requirement(name, one["about"], one["sign"], float(one["bound"]), part.strip())
-        )
+        about = one["about"]
+        if one["quoted"] is not None:
+            about = one["quoted"].replace('""', '"')
+        found.append(Requirement(name, about, one["sign"], float(one["bound"]), part.strip()))
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """Return what stands between commas that are in no quotes and no parentheses."""
+    hidden = re.sub(r'"[^"]*"', lambda found: "_" * len(found[0]), text)
+    hidden = re.sub(r"\([^()]*\)", lambda found: "_" * len(found[0]), hidden)
+    ends = [*(place for place, letter in enumerate(hidden) if letter == ","), len(text)]
+    begins = [0, *(end + 1 for end in ends)]
+    return [text[begin:end] for begin, end in zip(begins, ends, strict=False)]
 
 
 def check(exact: Report, shown: Report, requirements: Sequence[Requirement]) -> tuple[Outcome, ...]:
@@ -134,16 +148,20 @@ def check(exact: Report, shown: Report, requirements: Sequence[Requirement]) -> 
 
 
 def _outcome(exact: Report, shown: Report, requirement: Requirement) -> Outcome:
-    values, told = exact.values(requirement.name), shown.values(requirement.name)
-    if requirement.about is not None:
-        wanted = fold(requirement.about)
-        values = {about: value for about, value in values.items() if fold(about) == wanted}
-    if not values:
+    # Both reports list the same in the same order; two may bear one name, and both must hold.
+    pairs = [
+        (value, told, about)
+        for (about, value), (_, told) in zip(
+            exact.measured(requirement.name), shown.measured(requirement.name), strict=True
+        )
+        if requirement.about is None or fold(about) == fold(requirement.about)
+    ]
+    if not pairs:
         return Outcome(requirement.text, False, "was not measured")
-    missed = [about for about, value in values.items() if not _holds(requirement, value)]
-    named = missed or list(values)
-    sentence = ", ".join(_told(told[about], about) for about in named)
-    if all(_holds(requirement, told[about]) for about in named) == bool(missed):
+    missed = [pair for pair in pairs if not _holds(requirement, pair[0])]
+    named = missed or pairs
+    sentence = ", ".join(_told(told, about) for _, told, about in named)
+    if all(_holds(requirement, told) for _, told, _ in named) == bool(missed):
         sentence += ", rounded; the exact figure decides"
     return Outcome(requirement.text, not missed, sentence)
 

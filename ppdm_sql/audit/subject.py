@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.model.syntax import Role
 
-_DAY_US = 86_400_000_000
+_DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+"""Units of time in a day."""
 KEPT = frozenset({"keep"})
 """Treatments that change nothing."""
 
@@ -29,7 +30,7 @@ class Values:
     numbers: FloatArray | None = field(default=None, repr=False)
     """NaN for NULL; dates are days."""
     labels: IntArray | None = field(default=None, repr=False)
-    """Equal for equal texts, -1 for NULL."""
+    """Equal for equal values, -1 for NULL; of numbers, too, where they are closer than doubles."""
 
     def codes(self) -> IntArray:
         """Return a number for each row, equal for equal values; NULL is a value of its own."""
@@ -142,11 +143,24 @@ class Subject:
 
 def numbers_of(array: pa.Array) -> FloatArray:
     """Return an Arrow column as numbers; times as days, NULL and infinity as NaN."""
-    if pa.types.is_temporal(array.type):
-        array = pc.cast(pc.cast(array, pa.timestamp("us")), pa.int64())
-        days = pc.divide(pc.cast(array, pa.float64(), safe=False), float(_DAY_US))
-        return _finite(days)
+    if pa.types.is_date32(array.type):
+        return _days(array.view(pa.int32()), 1, 2**31 - 1)
+    if pa.types.is_timestamp(array.type):
+        return _days(array.view(pa.int64()), _DAY[array.type.unit], 2**63 - 1)
     return _finite(pc.cast(array, pa.float64(), safe=False))
+
+
+def codes_of(array: pa.Array) -> IntArray:
+    """Number the values of one column, however close they are; NULL gets -1."""
+    encoded = array.dictionary_encode()
+    return np.array(encoded.indices.fill_null(-1), dtype=np.int64)
+
+
+def _days(units: pa.Array, day: int, infinity: int) -> FloatArray:
+    """Return whole units of time as days; the engine keeps infinity as the largest numbers."""
+    is_finite = pc.less(pc.abs(units), infinity)
+    numbers = pc.cast(pc.if_else(is_finite, units, None), pa.float64(), safe=False)
+    return _finite(pc.divide(numbers, float(day)))
 
 
 def _finite(array: pa.Array) -> FloatArray:

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.compile.grouping import grouped_select, high_flag, told_apart
+from ppdm_sql.compile.grouping import (
+    grouped_select,
+    high_flag,
+    persons_counted,
+    told_apart,
+)
 from ppdm_sql.compile.query import rows_with, source_table
 from ppdm_sql.compile.render import column_of, named, table_of
 from ppdm_sql.model.syntax import Role
@@ -24,13 +29,15 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name, QualifiedName
 
 _ROWS, _VALUE, _KEY = "s", "v", "k"
-PERSON, IS_HIGH, COUNT = "person", "is_high", "n"
+PERSON, IS_HIGH, IS_SUPPRESSED, COUNT = "person", "is_high", "is_suppressed", "n"
 NATIVE, TEXT = "native", "text"
 _CARRIED = "ppdm_audit_"
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
 _WRITTEN = _NUMBERS | _TIMES | {Kind.BOOLEAN, Kind.UUID}
 """Kinds of which one value can be written in several ways."""
+_TOO_LARGE = frozenset({"HUGEINT", "UHUGEINT"})
+"""Arrow has no whole numbers that large: they are read as texts."""
 MEASURED = _NUMBERS | _TIMES
 """Kinds of values that have distances."""
 
@@ -83,18 +90,13 @@ def released_column(index: int) -> str:
 
 
 def original_column(index: int) -> str:
-    """Return the name of its original, as a number where it has distances."""
+    """Return the name of its original."""
     return f"o{index}"
 
 
 def text_column(index: int) -> str:
     """Return the name of its original as text."""
     return f"t{index}"
-
-
-def sensitive_column(index: int) -> str:
-    """Return the name of a sensitive original as it is compared with `reference_values`."""
-    return f"s{index}"
 
 
 def shown_column(index: int) -> str:
@@ -119,25 +121,27 @@ def audited_rows(
     rows = (
         rows_with(release, storage, target, carried)
         if grouping is None
-        else grouped_select(release, storage, target, carried)
+        else grouped_select(release, storage, target, carried, _CARRIED + IS_SUPPRESSED)
     )
     shown: dict[str, exp.Expr] = {}
     for index, column in enumerate(columns):
         released = _column(column.name.text)
         original = _column(f"{_CARRIED}{index}")
         own = told_apart(original.copy(), column.source.type)
-        shown[released_column(index)] = _plain(released, column.type, column.is_numeric)
-        shown[original_column(index)] = _plain(
-            own, column.source.type, column.is_numeric or column.is_generalized
+        shown[released_column(index)] = (
+            _plain(told_apart(released.copy(), column.type), column.type)
+            if column.is_numeric
+            else exp.cast(released.copy(), "VARCHAR")
         )
-        if column.role is Role.SENSITIVE:
-            shown[sensitive_column(index)] = _compared(own.copy(), column.source.type)
+        shown[original_column(index)] = _plain(own, column.source.type)
         if column.is_generalized or column.name in linked:
             shown[text_column(index)] = exp.cast(original.copy(), "VARCHAR")
         if column.name in linked:
             shown[shown_column(index)] = exp.cast(released.copy(), "VARCHAR")
     if person is not None:
         shown[PERSON] = exp.cast(_column(_CARRIED + PERSON), "VARCHAR")
+    if grouping is not None:
+        shown[IS_SUPPRESSED] = _column(_CARRIED + IS_SUPPRESSED)
     if grouping is not None and grouping.when is not None:
         shown[IS_HIGH] = _column(_CARRIED + IS_HIGH)
     return exp.select(*_named(shown)).from_(rows.subquery(exp.to_identifier(_ROWS, quoted=True)))
@@ -161,13 +165,13 @@ def reference_values(release: Release, column: AuditedColumn, by_person: bool) -
     counted: exp.Expr = exp.Count(this=exp.Star())
     if by_person and person is not None:
         shown[_KEY] = _column(person.name.text)
-        counted = exp.Count(this=exp.Distinct(expressions=[_column(_KEY)]))
+        counted = persons_counted(_column(_KEY))
     inner = exp.select(*_named(shown)).from_(source_table(release.source, _ROWS))
     value = told_apart(_column(_VALUE), column.source.type)
     grouped = exp.select(
         *_named(
             {
-                _VALUE: _compared(value, column.source.type),
+                _VALUE: _plain(value, column.source.type),
                 NATIVE: value.copy(),
                 TEXT: exp.cast(value.copy(), "VARCHAR"),
                 COUNT: counted,
@@ -197,17 +201,11 @@ def _in_type(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     return exp.TryCast(this=value, to=exp.DataType.build(type_.text, dialect="duckdb"))
 
 
-def _compared(value: exp.Expr, type_: ColumnType) -> exp.Expr:
-    """Return a value in a type that Arrow can look up, no two values alike that are not equal."""
-    return value.copy() if type_.kind in MEASURED else exp.cast(value.copy(), "VARCHAR")
-
-
-def _plain(value: exp.Expr, type_: ColumnType, is_number: bool) -> exp.Expr:
-    if type_.kind in _NUMBERS and is_number:
-        return exp.cast(value, "DOUBLE")
-    if type_.kind in _TIMES and is_number:
-        return value
-    return exp.cast(value, "VARCHAR")
+def _plain(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value in a type that Arrow has, no two values alike that are not equal."""
+    if type_.kind in MEASURED and type_.text not in _TOO_LARGE:
+        return value.copy()
+    return exp.cast(value.copy(), "VARCHAR")
 
 
 def _source_column(column: InputColumn) -> exp.Expr:

@@ -17,11 +17,10 @@ from ppdm_sql.audit.diversity import SensitiveValues
 from ppdm_sql.audit.figures import Figure
 from ppdm_sql.audit.redaction import redacted
 from ppdm_sql.audit.risk import classes_of
-from ppdm_sql.audit.subject import Column, Subject, Values, labels_of, numbers_of
+from ppdm_sql.audit.subject import Column, Subject, Values, codes_of, labels_of, numbers_of
 from ppdm_sql.compile import auditing as sql
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import PpdmError
-from ppdm_sql.model.hierarchy import SUPPRESSED
 from ppdm_sql.model.syntax import Role
 from ppdm_sql.session.background import read_background
 from ppdm_sql.session.creation import definition_of
@@ -45,6 +44,9 @@ if TYPE_CHECKING:
 
 _SUPPRESSED_ROWS = "rows suppressed"
 _PRECISION = "precision of the release"
+_NOT_MATCHED = (
+    "without a KEY that is there and different in every row, rows of two {} cannot be matched"
+)
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def _material(
     sensitive = tuple(_sensitive(releases, read))
     left_out: list[str] = []
     releases.on_stage("asking again")
-    again = _asked_again(releases, read)
+    again = _asked_again(releases, read, left_out)
     earlier_numbers, earlier_classes = _earlier(releases, read, left_out)
     background = None
     if statement.against is not None:
@@ -98,9 +100,9 @@ def _material(
     if _PRECISION in figures:
         found = figures[_PRECISION]
         more.append(Figure("utility", "precision", "", found.value, found.note))
-    dropped = 0
-    if read.release.grouping is not None and not read.release.grouping.keeps_suppressed:
-        dropped = _suppressed_rows(figures)
+    suppressed = _suppressed_rows(figures)
+    if read.subject.is_suppressed is not None and read.subject.is_suppressed.any():
+        suppressed = int(read.subject.is_suppressed.sum())
     return Material(
         release=str(entry.name),
         version=entry.version,
@@ -118,7 +120,7 @@ def _material(
         earlier_classes=earlier_classes,
         background=background,
         against=None if statement.against is None else str(statement.against),
-        suppressed=dropped,
+        suppressed=suppressed,
         more_figures=tuple(more),
         left_out=tuple(left_out),
     )
@@ -145,15 +147,12 @@ def _read(releases: Releases, entry: Entry, linked: Sequence[Name] = ()) -> _Rea
     person = None
     if sql.PERSON in table.column_names:
         person = labels_of(_array(table, sql.PERSON))[0] + 1
-    is_high = None
-    if sql.IS_HIGH in table.column_names:
-        is_high = np.asarray(_array(table, sql.IS_HIGH).to_numpy(zero_copy_only=False), np.bool_)
     subject = Subject(
         tuple(_column(index, column, table) for index, column in enumerate(columns)),
         table.num_rows,
         person,
-        is_high,
-        _suppressed(releases, entry, release, columns, table),
+        _flags(table, sql.IS_HIGH),
+        _flags(table, sql.IS_SUPPRESSED),
     )
     return _Read(entry, release, columns, table, subject)
 
@@ -162,7 +161,8 @@ def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
     released = _array(table, sql.released_column(index))
     original = _array(table, sql.original_column(index))
     if column.is_numeric:
-        before, after = Values(numbers_of(original)), Values(numbers_of(released))
+        before = Values(numbers_of(original))
+        after = Values(numbers_of(released), codes_of(released))
     elif column.is_generalized:
         texts = _array(table, sql.text_column(index))
         first, second = labels_of(texts, released)
@@ -175,26 +175,12 @@ def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
     return Column(column.name.text, column.role, column.treatments, column.group, before, after)
 
 
-def _suppressed(
-    releases: Releases,
-    entry: Entry,
-    release: Release,
-    columns: Sequence[AuditedColumn],
-    table: pa.Table,
-) -> BoolArray | None:
-    """Tell which records are kept as `*`, where the store says that some are."""
-    if release.grouping is None or not release.grouping.keeps_suppressed:
+def _flags(table: pa.Table, name: str) -> BoolArray | None:
+    """Return a column of flags; None where there is none."""
+    if name not in table.column_names:
         return None
-    figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
-    if not _suppressed_rows(figures):
-        return None
-    stars = np.ones(table.num_rows, dtype=np.bool_)
-    for index, column in enumerate(columns):
-        if column.is_generalized:
-            shown = _array(table, sql.released_column(index))
-            is_star = pc.fill_null(pc.equal(shown, SUPPRESSED), False)
-            stars &= is_star.to_numpy(zero_copy_only=False)
-    return stars
+    flags = pc.fill_null(_array(table, name), False).to_numpy(zero_copy_only=False)
+    return np.asarray(flags, np.bool_)
 
 
 def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
@@ -207,7 +193,7 @@ def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
         reference = releases.engine.query(query)
         kind = column.source.type.kind
         values = reference.column(0).combine_chunks()
-        original = _array(read.table, sql.sensitive_column(index))
+        original = _array(read.table, sql.original_column(index))
         place = pc.index_in(original, value_set=values)
         found.append(
             SensitiveValues(
@@ -235,14 +221,19 @@ def _tree(
     return None
 
 
-def _asked_again(releases: Releases, read: _Read) -> dict[str, tuple[FloatArray, ...]]:
+def _asked_again(
+    releases: Releases, read: _Read, left_out: list[str]
+) -> dict[str, tuple[FloatArray, ...]]:
     """Ask twice more for every column with noise, in other orders; rows are known by their KEY."""
     noised = {
         column.name.text: sql.released_column(index)
         for index, column in enumerate(read.columns)
         if "noise" in column.treatments and column.is_numeric
     }
-    if not noised or not _has_unique_persons(read):
+    if not noised:
+        return {}
+    if not _has_unique_persons(read):
+        left_out.append(f"averaging was not tried: {_NOT_MATCHED.format('answers')}")
         return {}
     rows = sql.audited_rows(read.release, read.entry.storage, DUCKDB)
     answers: dict[str, list[FloatArray]] = {name: [] for name in noised}
@@ -263,15 +254,15 @@ def _earlier(
         return {}, None
     releases.on_stage("reading the version before")
     if not _has_unique_persons(read):
-        left_out.append("differencing: rows of two versions are matched by a KEY that is unique")
+        left_out.append(f"differencing was not tried: {_NOT_MATCHED.format('versions')}")
         return {}, None
     try:
         other = _read(releases, before)
     except PpdmError:
-        left_out.append("differencing: the version before cannot be read any more")
+        left_out.append("differencing was not tried: the version before cannot be read any more")
         return {}, None
     if not _has_unique_persons(other):
-        left_out.append("differencing: the version before has no KEY that is unique")
+        left_out.append("differencing was not tried: the version before has no KEY that is unique")
         return {}, None
     at = _places(read.table, other.table)
     numbers = {

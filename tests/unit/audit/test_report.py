@@ -141,6 +141,25 @@ def test_requirements_hold_for_everything_that_was_measured() -> None:
     ]
 
 
+def test_requirements_of_columns_with_odd_names_hold_for_all_that_bear_them() -> None:
+    report = replace(
+        REPORT,
+        figures=(
+            Figure("risk", "l", 'a, "b"', 2, ""),
+            Figure("risk", "l", "p(q)", 3, ""),
+            Figure("risk", "sec", "a, b", 0.1, ""),
+            Figure("risk", "sec", "a, b", 0.9, ""),
+        ),
+    )
+    required = parse_requirements('l("p(q)")>=3, l("a, ""b""")>=3, sec(a, b)<=0.5, sec("A, b")>0')
+    assert [(o.is_met, o.sentence) for o in check(report, report, required)] == [
+        (True, "3 (p(q))"),
+        (False, '2 (a, "b")'),
+        (False, "0.9 (a, b)"),
+        (True, "0.1 (a, b), 0.9 (a, b)"),
+    ]
+
+
 def test_what_was_not_measured_is_not_met() -> None:
     assert outcomes("linking<=1, sec<1, l(ward)>=1") == [
         (False, "was not measured"),
