@@ -18,6 +18,7 @@ from ppdm_sql.audit.clustering import clustering_figures
 from ppdm_sql.audit.disclosure import disclosed
 from ppdm_sql.audit.diversity import diversity_figures, measure_classes
 from ppdm_sql.audit.keys import key_figures
+from ppdm_sql.audit.linked import linked_figures, links_of
 from ppdm_sql.audit.pictures import before_and_after
 from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
 from ppdm_sql.audit.requirements import check
@@ -64,7 +65,7 @@ class Material:
     background: Background | None = None
     against: str | None = None
     suppressed: int = 0
-    """Rows that GENERALIZE left out."""
+    """Rows that GENERALIZE left out, or kept as `*`."""
     more_figures: tuple[Figure, ...] = ()
     left_out: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
@@ -73,6 +74,9 @@ class Material:
 def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], None]) -> Report:
     """Measure, attack, and sum up."""
     subject = material.subject
+    if material.background is not None:
+        seen = replace(material.background, released_link=links_of(subject))
+        material = replace(material, background=seen)
     on_stage("measuring classes")
     classes = classes_of(subject)
     figures = _risk(material, classes)
@@ -130,7 +134,12 @@ def _risk(material: Material, classes: Classes) -> list[Figure]:
             figures += proximity_figures(sensitive.name, classes, numbers)
         else:
             figures += divergence_figures(sensitive.name, classes, sensitive.value, subject.is_high)
-    return figures + scba_figures(subject) + key_figures(subject)
+    return [
+        *figures,
+        *scba_figures(subject),
+        *linked_figures(subject, classes),
+        *key_figures(subject),
+    ]
 
 
 def _mining(subject: Subject, sample: Subject, generator: np.random.Generator) -> list[Figure]:

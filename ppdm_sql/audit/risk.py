@@ -34,11 +34,21 @@ class Classes:
     persons: IntArray = field(repr=False)
     """Persons of each class: distinct KEYs; the rows themselves without a KEY."""
     by_person: bool
+    memberships: tuple[IntArray, IntArray] | None = field(default=None, repr=False)
+    """Where persons stand in several rows: distinct pairs of person and class, by person."""
 
     @property
     def count(self) -> int:
         """How many classes there are."""
         return len(self.rows)
+
+    def least(self, of_class: IntArray) -> IntArray:
+        """Return for each person the least of some number over the classes they are in."""
+        if self.memberships is None:
+            return np.repeat(of_class, self.persons)
+        person, member = self.memberships
+        begins = np.flatnonzero(np.diff(person, prepend=-1))
+        return np.minimum.reduceat(of_class[member], begins) if len(begins) else of_class[:0]
 
 
 def classes_of(subject: Subject) -> Classes:
@@ -60,10 +70,10 @@ def partition(codes: Sequence[IntArray], counted: BoolArray, person: IntArray | 
     rows = np.bincount(numbers, minlength=len(distinct))
     if person is None:
         return Classes(of_row, rows, rows, by_person=False)
-    size = int(person.max(initial=0)) + 1
-    pairs = np.unique(numbers * size + person[counted])
-    persons = np.bincount(pairs // size, minlength=len(distinct))
-    return Classes(of_row, rows, persons, by_person=True)
+    size = max(len(distinct), 1)
+    pairs = np.unique(person[counted] * size + numbers)
+    persons = np.bincount(pairs % size, minlength=len(distinct))
+    return Classes(of_row, rows, persons, True, (pairs // size, pairs % size))
 
 
 def risk_figures(classes: Classes, population: IntArray | None = None) -> list[Figure]:
@@ -74,14 +84,17 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
     """
     who = "person" if classes.by_person else "row"
     persons = classes.persons
-    total = int(persons.sum())
-    if not total:
+    if not len(persons):
         return [Figure("risk", "k", "", None, "no row is released")]
-    k, alone = int(persons.min()), int((persons == 1).sum())
+    # Whoever stands in several rows is as exposed as in the smallest class.
+    smallest = classes.least(persons)
+    total, k = len(smallest), int(persons.min())
     around = persons if population is None else np.maximum(population, persons)
-    above = int(persons[1 / persons > AT_RISK].sum())
-    marketer = float((persons / around).sum() / total)
-    known = "the release itself is all they have" if population is None else "with the background"
+    known = (
+        "it is looked for in the release alone"
+        if population is None
+        else "it is looked for in the background table"
+    )
     return [
         Figure("risk", "k", "", k, f"the smallest class has {plural(k, who)}"),
         Figure(
@@ -96,7 +109,7 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "risk",
             "unique_share",
             "",
-            alone / total,
+            float((smallest == 1).mean()),
             f"share of the {who}s that are alone in their class",
             total,
         ),
@@ -112,14 +125,20 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "journalist",
             "",
             float(1 / around.min()),
-            f"the same when it is not known who is in the data: {known}",
+            f"the same for a {who} who may not be in the data: {known}",
         ),
-        Figure("risk", "marketer", "", marketer, f"share of {who}s found when all are looked for"),
+        Figure(
+            "risk",
+            "marketer",
+            "",
+            float((1 / classes.least(around)).mean()),
+            f"share of {who}s found when all are looked for",
+        ),
         Figure(
             "risk",
             "at_risk",
             "",
-            above / total,
+            float((1 / smallest > AT_RISK).mean()),
             f"share of {who}s found with a probability above {AT_RISK:g}",
             total,
         ),
@@ -127,11 +146,11 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
 
 
 def class_sizes(classes: Classes) -> list[tuple[int, int, int]]:
-    """Return a histogram of class sizes: from, to, persons in classes of that size."""
+    """Return a histogram: from, to, persons whose smallest class is of that size."""
     edges = [1, 2, 3, 5, 10, 20, 50, 100, 1_000, 10_000, 2**62]
+    smallest = classes.least(classes.persons)
     return [
-        (low, high - 1, int(classes.persons[_between(classes.persons, low, high)].sum()))
-        for low, high in pairwise(edges)
+        (low, high - 1, int(_between(smallest, low, high).sum())) for low, high in pairwise(edges)
     ]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.subject import GENERALIZED
 from ppdm_sql.errors import plural
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ppdm_sql.audit.attacks.protocol import Finding
     from ppdm_sql.audit.figures import Figure
@@ -54,25 +55,61 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
             f"{shown[0]}, the KEY, leaves as it is, so that whoever knows somebody's finds their"
             " rows, whatever the other columns hide."
         )
-    found = {figure.name: figure.value for figure in figures if not figure.about}
-    if not any(column.role == Role.QUASI for column in columns):
+    quasi = [column for column in columns if column.role == Role.QUASI]
+    if not quasi:
         return (
             "No released column is declared QUASI, so that nothing was measured of how people"
             " could be found by what others know of them."
         )
-    k, alone = found.get("k"), found.get("unique_share") or 0.0
-    if k is None:
+    found = {figure.name: figure.value for figure in figures if not figure.about}
+    if found.get("k") is None:
         return "No row is released."
+    if "k_high" in found:
+        return _high_class(found)
+    is_plain = all(c.treatment in ("", "keep", GENERALIZED) for c in quasi)
+    return _everybody(found, is_plain)
+
+
+def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
+    k, together = found["k"] or 0, found.get("linked_unique_share")
     if k == 1:
+        finder = "whoever knows their quasi-identifiers finds them with certainty"
+        if not is_plain:
+            finder = "whoever knows their quasi-identifiers and what these became finds them"
         return (
-            f"{percent(alone)} of the people are alone with what they show, and whoever knows"
-            " their quasi-identifiers finds them with certainty."
+            f"{percent(found.get('unique_share') or 0.0)} of the people are alone with what they"
+            f" show, and {finder}."
         )
     others = plural(int(k) - 1, "other")
+    if together:
+        return (
+            f"In every row, people share what they show with at least {others}, but the released"
+            f" KEY puts their rows together, and {percent(together)} of them are alone in what all"
+            " their rows show."
+        )
     return (
         f"Everybody shares what they show with at least {others}, so that the most"
         f" exposed person is found with a probability of {percent(1 / k)}."
     )
+
+
+def _high_class(found: Mapping[str, float | None]) -> str:
+    """Only some rows are protected: what that gives away belongs into the same sentence."""
+    k, linked = found["k_high"], found.get("high_linked")
+    crowd = (
+        "All of the high class is suppressed"
+        if k is None
+        else f"Only the high class is protected, where everybody shares what they show with at"
+        f" least {plural(int(k) - 1, 'other')}"
+    )
+    gaps = [
+        f"{percent(found.get('absence') or 0.0)} of it are given away by fitting no untouched row",
+    ]
+    if linked:
+        gaps.append(f"the KEY ties {percent(linked)} of its rows to untouched rows of the person")
+    alone = percent(found.get("untouched_unique_share") or 0.0)
+    gaps.append(f"{alone} of the untouched rows are unique")
+    return f"{crowd}; {', '.join(gaps[:-1])}, and {gaps[-1]}."
 
 
 def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
@@ -89,8 +126,10 @@ def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
 
 
 def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
-    kept = [c.name for c in columns if c.treatment in ("", "keep") and c.role != Role.KEY]
-    treated = [c for c in columns if c.name not in kept and c.role != Role.KEY]
+    # A treatment can leave every value as it was: level 0 of a hierarchy, digits of one place.
+    same = {f.about for f in figures if f.name == "changed" and f.value == 0}
+    kept = [c.name for c in columns if c.name in same or c.treatment in ("", "keep")]
+    treated = [c for c in columns if c.name not in kept]
     measured = [c.utility for c in treated if c.utility is not None]
     bare = f"{', '.join(kept)} leave{'s' if len(kept) == 1 else ''} as they are" if kept else ""
     bare = bare.replace("leaves as they are", "leaves as it is")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _ROWS, _TABLE, _CELLS = "s", "c", "cells"
 _HIGH, _PERSON, _ORIGINAL = "ppdm_high", "ppdm_person", "ppdm_original"
-_NUMBER = "ppdm_person_number"
+_NUMBER, _ALL_HIGH = "ppdm_person_number", "ppdm_all_high"
 ID, IS_SUPPRESSED, COUNT, PERSON = "id", "is_suppressed", "n", "person"
 
 
@@ -75,8 +75,12 @@ def grouped_select(
     storage: Storage,
     target: Target,
     carried: Mapping[str, exp.Expr] | None = None,
+    suppressed_flag: str | None = None,
 ) -> exp.Select:
-    """Return the SELECT of a release with GENERALIZE; carried columns come last."""
+    """Return the SELECT of a release with GENERALIZE; carried columns come last.
+
+    The owner alone may ask for a flag of the records that are kept as `*`.
+    """
     grouping = _grouping(release)
     carried = carried or {}
     rows = rows_with(release, storage, target, _with_high(grouping, carried))
@@ -104,6 +108,9 @@ def grouped_select(
         found = exp.or_(exp.Not(this=column_of(_HIGH, _ROWS)), found)
     for tree in (*shown, join, found):
         check_tree(tree, target)
+    if suppressed_flag is not None:
+        flag = _if_high(grouping, is_suppressed.copy(), exp.false())
+        shown.append(named(flag, suppressed_flag))
     return _over(rows, _ROWS, shown, join).where(found)
 
 
@@ -186,6 +193,28 @@ def unique_untouched_query(release: Release, storage: Storage, target: Target) -
     )
 
 
+def split_persons_query(release: Release, storage: Storage, target: Target) -> exp.Select | None:
+    """Return how many persons leave rows inside and outside the high class under one KEY.
+
+    None where there is no high class, or where no KEY leaves that puts rows together.
+    """
+    grouping = _grouping(release)
+    keys = [rule.names[0] for rule in release.released_rules if rule.role is Role.KEY]
+    if grouping.when is None or not keys:
+        return None
+    key = column_of(keys[0].text, _ROWS)
+    high = column_of(_HIGH, _ROWS)
+    rows = grouped_select(release, storage, target, _with_high(grouping, {}))
+    persons = exp.select(
+        named(exp.func("BOOL_OR", high), _HIGH), named(exp.func("BOOL_AND", high.copy()), _ALL_HIGH)
+    )
+    persons = persons.from_(_subquery(rows, _ROWS)).group_by(key)
+    persons = persons.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
+    is_split = exp.and_(column_of(_HIGH, _CELLS), exp.Not(this=column_of(_ALL_HIGH, _CELLS)))
+    count = exp.select(named(exp.Count(this=exp.Star()), COUNT))
+    return count.from_(_subquery(persons, _CELLS)).where(is_split)
+
+
 def waiting_query(release: Release, storage: Storage, target: Target) -> exp.Select:
     """Return how many rows are withheld because their combination arrived later."""
     grouping = _grouping(release)
@@ -222,7 +251,7 @@ def reference_query(release: Release, column: InputColumn, by_person: bool) -> e
     counted: exp.Expr = exp.Count(this=exp.Star())
     person = _grouping(release).person
     if by_person and person is not None:
-        counted = exp.Count(this=exp.Distinct(expressions=[column_of(person.name.text, _ROWS)]))
+        counted = persons_counted(column_of(person.name.text, _ROWS))
     return (
         exp.select(
             named(value, sensitive_column(0)),
@@ -336,6 +365,13 @@ def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     if type_.kind not in (Kind.TEXT, Kind.ENUM):
         return value
     return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+
+
+def persons_counted(key: exp.Column) -> exp.Expr:
+    """Return the number of distinct KEYs of a group; rows without one are one person together."""
+    named_persons = exp.Count(this=exp.Distinct(expressions=[key]))
+    is_null = exp.Is(this=key.copy(), expression=exp.null())
+    return exp.Add(this=named_persons, expression=exp.cast(exp.func("BOOL_OR", is_null), "INT"))
 
 
 def told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:

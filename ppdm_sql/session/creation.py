@@ -53,8 +53,8 @@ _REPEATED_KEYS = (
 )
 
 _KEPT_KEY = (
-    "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; without AS it leaves "
-    "as a pseudonym"
+    "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; write KEY "
+    "alone, which does not leave, or KEY AS pseudonym()"
 )
 
 

@@ -218,6 +218,96 @@ def test_no_count_below_five_can_be_worked_out(owner: Owner) -> None:
     assert all(set_.unique_share * 203 > 4.9 for set_ in shown.singling)
 
 
+def test_numbers_closer_than_doubles_are_told_apart(owner: Owner) -> None:
+    """Twenty numbers that are one as a double, dates beyond Arrow's, infinities of all kinds."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 1152921504606846976 + i AS big,"
+        " (12345678901234567 + i * 0.01)::DECIMAL(20, 2) AS exact, 1e30::HUGEINT + i AS huge,"
+        " CASE i % 4 WHEN 0 THEN 'inf' WHEN 1 THEN '-inf' WHEN 2 THEN 'nan' END::DOUBLE AS odd,"
+        " CASE i WHEN 1 THEN DATE '400000-05-17' WHEN 2 THEN DATE 'infinity' ELSE"
+        " DATE '2020-01-01' + i::INTEGER END AS day,"
+        " CASE i WHEN 2 THEN 'infinity'::TIMESTAMP_S ELSE '2020-01-01' END::TIMESTAMP_S AS hour"
+        " FROM range(20) AS numbers (i)"
+    )
+    for name, classes in (
+        ("big", 20), ("exact", 20), ("huge", 20), ("odd", 4), ("day", 20), ("hour", 2)
+    ):  # fmt: skip
+        owner.execute(f"CREATE OR REPLACE RELEASE r FROM t (id KEY, {name} QUASI)")
+        assert owner.audit("r").values("classes") == {"": classes}, name
+        owner.execute(f"CREATE OR REPLACE RELEASE r FROM t (id KEY, {name} SENSITIVE)")
+        report = owner.audit("r")
+        assert report.values("l") == {name: classes}, name
+        assert report.values("t") == {name: 0}, name
+
+
+def test_collations_and_missing_keys_change_no_figure(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT CASE WHEN i >= 10 THEN i END AS id, 1 AS town,"
+        " CASE WHEN i < 10 THEN 5 ELSE i % 2 END AS visits FROM range(20) AS numbers (i);"
+        "CREATE RELEASE r FROM t (id KEY, town QUASI, visits SENSITIVE);"
+        "CREATE TABLE texts (id INTEGER, ill VARCHAR COLLATE NOCASE);"
+        "INSERT INTO texts SELECT i, ['a', 'A', 'b'][1 + i % 3] FROM range(9) AS numbers (i);"
+        "CREATE RELEASE nocase FROM texts (id KEY, ill SENSITIVE)"
+    )
+    assert owner.audit("r").values("t") == {"visits": 0}  # one class, which is the whole source
+    assert owner.audit("nocase").values("l") == {"ill": 3}
+
+
+def test_records_kept_as_stars_are_told_from_those_whose_group_is_a_star(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, CASE WHEN i < 3 THEN 'X' ELSE 'F' END AS sex,"
+        " (40000 + i * 137)::VARCHAR AS zip FROM range(60) AS numbers (i)"
+    )
+    script = (
+        "CREATE OR REPLACE RELEASE r FROM t (id KEY, sex QUASI, zip QUASI) GENERALIZE zip"
+        " UNTIL k = 5 SUPPRESS AT MOST 10 PERCENT"
+    )
+    owner.execute(script)
+    dropped = owner.audit("r", is_internal=True)
+    owner.execute(f"{script} WITH (suppressed = 'star')")
+    starred = owner.audit("r", is_internal=True)
+    assert dropped.values("k") == starred.values("k") == {"": 57}
+    assert dropped.values("discernibility") == starred.values("discernibility")
+
+
+def test_rows_of_one_person_are_seen_together(owner: Owner) -> None:
+    """Whoever comes twice is found by the pair of visits, and by the visit outside WHEN."""
+    owner.execute(
+        "CREATE TABLE visits AS SELECT i // 2 AS person, CASE WHEN i % 2 = 0 THEN 'HIV' ELSE 'Flu'"
+        " END AS ill, '4000' || (hash(i) % 10) AS zip FROM range(400) AS numbers (i);"
+        "CREATE HIERARCHY digits AS SUPPRESS DIGITS RIGHT"
+    )
+    rules = "(person {}, zip QUASI, ill SENSITIVE AS mapping())"
+    clause = "GENERALIZE zip USING digits WHEN ill = 'HIV' UNTIL k = 150"
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="200 persons leave rows inside and outside"):
+        owner.execute(f"CREATE RELEASE r FROM visits {rules.format('KEY AS pseudonym()')} {clause}")
+    report = owner.audit("r", is_internal=True)
+    assert report.values("high_linked") == {"": 1.0}
+    assert "the KEY ties 100\u00a0% of its rows to untouched rows" in report.verdict[0]
+    owner.execute(f"CREATE RELEASE s FROM visits {rules.format('KEY')} {clause}")
+    assert owner.audit("s").values("high_linked") == {}
+    owner.execute(f"CREATE RELEASE bare FROM visits {rules.format('KEY AS pseudonym()')}")
+    together = owner.audit("bare", is_internal=True)
+    ((alone,),) = owner.execute(
+        "SELECT count(*) / 200 FROM (SELECT zips FROM (SELECT list_sort(list(zip)) AS zips FROM"
+        " visits GROUP BY person) GROUP BY zips HAVING count(*) = 1)"
+    ).fetchall()
+    assert together.values("linked_unique_share") == {"": pytest.approx(alone)}
+    assert "are alone in what all their rows show" in together.verdict[0]
+
+
+def test_columns_of_any_name_stand_on_the_page(owner: Owner, tmp_path: Path) -> None:
+    owner.execute(
+        'CREATE TABLE t AS SELECT i AS "x{}(y)", i AS "{0.__class__}", i AS "<b>, $z" FROM range(9)'
+        ' AS n (i); CREATE RELEASE r FROM t ("x{}(y)" QUASI, "{0.__class__}" NEUTRAL, "<b>, $z"'
+        " SENSITIVE)"
+    )
+    owner.execute(f"AUDIT RELEASE r TO '{tmp_path / 'r.html'}'")
+    page = (tmp_path / "r.html").read_text()
+    assert "x{}(y): original distribution" in page
+    assert "<b>, $z" not in page
+
+
 _NO_COUNTS = {"association", "marketer", "misclassification", "rules"}
 
 
@@ -288,10 +378,10 @@ def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner) -> None:
         "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (id KEY, age QUASI)"
     )
     (reason,) = clinic.audit("research.patients").left_out
-    assert reason == "differencing: the version before has no KEY that is unique"
+    assert reason == "differencing was not tried: the version before has no KEY that is unique"
     clinic.execute("CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (age QUASI)")
     (reason,) = clinic.audit("research.patients").left_out
-    assert "matched by a KEY that is unique" in reason
+    assert "rows of two versions cannot be matched" in reason
     clinic.execute(
         "CREATE TABLE other AS SELECT id, age FROM clinic.patients;"
         "CREATE OR REPLACE RELEASE research.patients FROM other (id KEY, age QUASI);"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """Everybody of the background who fits exactly one released row is taken for that row."""
+    """Everybody of the background who fits exactly one released person is taken for that person."""
 
     name: ClassVar[str] = "linking"
     knowledge: ClassVar[str] = "the background table"
@@ -28,39 +28,48 @@ class Linking:
         return target.scope is Scope.TABLE and scene.background is not None
 
     def run(self, target: Target, scene: Scene) -> Finding:
-        """Count links, and where the background has the KEY, right links only."""
+        """Count people who are linked, and where the background has the KEY, rightly linked."""
         background = scene.background
         assert background is not None
         links, right = link(background)
-        total = max(len(background.known), 1)
+        total = max(len(np.unique(background.people)), 1)
         about = ", ".join(background.columns)
         if right is None:
             share = links / total
-            text = f"{SHARE} of the background's people fit one released row only"
+            text = f"{SHARE} of the background's people fit one released person only"
         else:
             share = right / total
             # Only the share of the finding itself can be rounded later on.
             fit = percent(coarse_share(links / total, total))
             text = (
-                f"{SHARE} of the background's people are found: {fit} fit one released row only,"
-                " the others of these wrongly"
+                f"{SHARE} of the background's people are found: {fit} fit one released person"
+                " only, the others of these wrongly"
             )
-        chance = 1 / max(len(background.released), 1)
+        chance = 1 / max(len(np.unique(background.links)), 1)
         return Finding(self.name, self.knowledge, target.scope, about, share, chance, text, total)
 
 
 def link(background: Background) -> tuple[int, int | None]:
-    """Return how many people fit exactly one released row, and how many of them are it."""
-    known = background.known
-    order = np.argsort(background.released, kind="stable")
-    ordered = background.released[order]
-    begin = np.searchsorted(ordered, known, side="left")
-    fits = np.searchsorted(ordered, known, side="right") - begin
-    single = (fits == 1) & (known >= 0)
+    """Return how many people fit exactly one released person, and how many of them are it.
+
+    Rows that the released KEY puts together are one person, whoever it is.
+    """
+    span = int(background.links.max(initial=0)) + 1
+    pairs = np.unique(background.released * span + background.links)
+    code, linked = pairs // span, pairs % span
+    begin = np.searchsorted(code, background.known, side="left")
+    fits = np.searchsorted(code, background.known, side="right") - begin
+    single = (fits == 1) & (background.known >= 0)
+    people = background.people
+    found = len(np.unique(people[single]))
     if background.released_person is None or background.known_person is None:
-        return int(single.sum()), None
-    found: IntArray = background.released_person[order[begin[single]]]
-    return int(single.sum()), int((found == background.known_person[single]).sum())
+        return found, None
+    who = np.full(span, -1, dtype=np.int64)
+    who[background.links] = background.released_person
+    # Without a KEY nobody knows who it is, neither here nor there.
+    named = background.known_person[single]
+    is_right = (who[linked[begin[single]]] == named) & (named >= 0)
+    return found, len(np.unique(people[single][is_right]))
 
 
 def population(background: Background, of_row: IntArray, classes: int) -> IntArray:
@@ -68,7 +77,11 @@ def population(background: Background, of_row: IntArray, classes: int) -> IntArr
 
     A class whose rows differ in what can be compared counts the people of any of them.
     """
-    keys, times = np.unique(background.known[background.known >= 0], return_counts=True)
+    meant = background.known >= 0
+    everybody = int(background.people.max(initial=0)) + 1
+    # A person is one, however many rows they have.
+    distinct = np.unique(background.known[meant] * everybody + background.people[meant])
+    keys, times = np.unique(distinct // everybody, return_counts=True)
     counted = of_row >= 0
     span = int(background.released.max(initial=0)) + 1
     pairs = np.unique(of_row[counted] * span + background.released[counted])

@@ -71,6 +71,24 @@ class Background:
     released_person: IntArray | None = field(default=None, repr=False)
     """Who each released row is, where the background has the KEY: the truth to compare with."""
     known_person: IntArray | None = field(default=None, repr=False)
+    released_link: IntArray | None = field(default=None, repr=False)
+    """Equal for rows that the released KEY puts together; None: none are."""
+
+    @property
+    def links(self) -> IntArray:
+        """Which released rows are seen to be one person's."""
+        if self.released_link is not None:
+            return self.released_link
+        return np.arange(len(self.released))
+
+    @property
+    def people(self) -> IntArray:
+        """Which rows of the background are one person's; each row without a KEY is another's."""
+        rows = np.arange(len(self.known))
+        if self.known_person is None:
+            return rows
+        size = int(self.known_person.max(initial=-1)) + 1
+        return np.where(self.known_person >= 0, self.known_person, size + rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -120,7 +122,7 @@ def people(zips: list[str], ages: list[str], released: list[str], known: list[st
 def test_background_finds_whoever_is_alone() -> None:
     shared = people(["1", "1", "2"], ["30", "31", "40"], ["30", "31", "40"], ["30", "31", "40"])
     who = texts("a", "b", "c")
-    background = match(shared, True, (who, texts("a", "c", "c")))
+    background = match(shared, True, (who, texts("a", "d", "c")))
     assert background is not None
     assert link(background) == (3, 2)  # the second of the background is somebody else
     scene = Scene(subject(numbers("x", [1, 2, 3], [1, 2, 3])), background=background)
@@ -162,6 +164,10 @@ def test_an_original_released_in_two_ways_is_compared_as_it_is() -> None:
 def test_population_counts_everybody_who_could_be_in_a_class() -> None:
     background = Background(("zip",), np.array([0, 1, 5]), np.array([0, 0, 1, 7, -1]))
     assert population(background, np.array([0, 0, 1]), 2).tolist() == [3, 0]
+    visits = Background(
+        ("zip",), np.array([0, 1]), np.array([0, 0, 1]), np.array([0, 1]), np.array([7, 7, 8])
+    )
+    assert population(visits, np.array([0, 1]), 2).tolist() == [1, 1]  # two rows, one person
     empty = Background(("zip",), np.array([0]), np.array([-1]))
     assert population(empty, np.array([0]), 1).tolist() == [0]
 
@@ -228,3 +234,20 @@ def test_shares_are_said_without_claiming_too_much() -> None:
     assert shown == ["0 %", "< 0.1 %", "50 %", "> 99.9 %", "100 %"]
     assert tolerance(np.empty(0)) == chance_number(np.empty(0), 0) == 0
     assert tolerance(np.array([0.0] * 99 + [50.0])) == 0.5
+
+
+def test_rows_that_the_key_puts_together_are_one_person() -> None:
+    """Two rows of each person: alone by row nobody is, by person everybody."""
+    shown, who = np.array([0, 0, 1, 1]), np.array([5, 5, 6, 6])
+    bare = Background(("zip",), shown, np.array([0, 1]), who, np.array([5, 6]))
+    assert link(bare) == (0, 0)
+    assert link(replace(bare, released_link=np.array([0, 0, 1, 1]))) == (2, 2)
+    wrong = replace(bare, released_link=np.array([0, 0, 1, 1]), known_person=np.array([6, -1]))
+    assert link(wrong) == (2, 0)
+
+
+def test_nobody_is_named_by_a_key_that_is_not_there() -> None:
+    nameless = Background(
+        ("zip",), np.array([0, 1]), np.array([0, 1]), np.array([-1, -1]), np.array([-1, -1])
+    )
+    assert link(nameless) == (2, 0)

@@ -1,0 +1,67 @@
+"""Rows of one person, put together by the released KEY."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ppdm_sql.audit.linked import linked_figures, links_of, people_alike
+from ppdm_sql.audit.risk import classes_of
+from ppdm_sql.model.syntax import Role
+from tests.unit.audit.subjects import labels, subject
+
+if TYPE_CHECKING:
+    from ppdm_sql.audit.subject import Subject
+
+
+def visits(key: list[int], zip_: list[int], high: list[bool] | None = None) -> Subject:
+    """Rows with a pseudonym and one quasi-identifier."""
+    found = subject(
+        labels("id", key, [-1 if k < 0 else 100 + k for k in key], "pseudonym", Role.KEY),
+        labels("zip", zip_, zip_, "keep", Role.QUASI),
+        person=[max(k, 0) for k in key],
+    )
+    return replace(found, is_high=None if high is None else np.array(high))
+
+
+def figures(of: Subject) -> dict[str, float | None]:
+    return {figure.name: figure.value for figure in linked_figures(of, classes_of(of))}
+
+
+def test_whoever_is_in_a_crowd_row_by_row_can_be_alone_in_all_rows() -> None:
+    """Four people, two in each class; but only one of them was in both."""
+    found = figures(visits([0, 0, 1, 2, 2, 3], [7, 8, 7, 8, 8, 7]))
+    assert found["k_linked"] == 1
+    # 0 was at 7 and 8, 2 twice at 8: both alone. 1 and 3 were at 7, once each.
+    assert found["linked_unique_share"] == 0.5
+
+
+def test_without_repeated_keys_there_is_nothing_to_put_together() -> None:
+    assert figures(visits([0, 1, 2], [7, 7, 7])) == {}
+    assert links_of(visits([-1, -1, -1], [7, 7, 7])) is None  # a suppressed KEY
+    nobody = subject(labels("zip", [1], [1], "keep", Role.QUASI))
+    assert links_of(nobody) is None
+
+
+def test_untouched_rows_tell_who_the_generalized_rows_of_their_key_are_about() -> None:
+    found = figures(visits([0, 0, 1, 1, 2], [9, 7, 9, 9, 9], [True, False, True, True, True]))
+    assert found["high_linked"] == pytest.approx(1 / 4)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=25))
+def test_people_alike_is_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
+    links = np.unique([link for link, _ in rows], return_inverse=True)[1]
+    lists: dict[int, list[int]] = defaultdict(list)
+    for link, (_, shown) in zip(links.tolist(), rows, strict=True):
+        lists[link].append(shown)
+    shows = {link: tuple(sorted(shown)) for link, shown in lists.items()}
+    times = Counter(shows.values())
+    found = people_alike(links, np.array([shown for _, shown in rows]))
+    assert found.tolist() == [times[shows[link]] for link in sorted(shows)]
