@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.pictures import Distribution
     from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report
 
+_SEEN = 0.005
+"""A smaller share of rows is not drawn."""
+
 
 def to_html(report: Report) -> str:
     """Return a report as one page."""
@@ -97,7 +100,11 @@ def _singling(report: Report) -> str:
         [escape(", ".join(one.columns)), _number(percent(one.unique_share))]
         for one in report.singling
     ]
-    return "<p>Columns that single people out:</p>" + _table(["columns", "unique rows"], rows, {1})
+    head = ["columns", "rows that nobody else looks like"]
+    return (
+        "<p>Which columns single people out: the share of rows, not of people, that are alone in"
+        " what these columns show.</p>" + _table(head, rows, {1})
+    )
 
 
 def _attacks(attacks: Sequence[Finding]) -> str:
@@ -130,14 +137,19 @@ def _card(column: ColumnReport) -> str:
 
 
 def _shape(title: str, shown: Distribution, color: str) -> str:
-    return bars(title, [Bar(bar or 0.0) for bar in shown.bars], color, 150, 70)
+    values = [Bar(bar or 0.0) for bar in shown.bars]
+    if shown.hidden > _SEEN and shown.kind == "categories":
+        # As high as the tallest at most: many rare values are not one frequent value.
+        most = max((bar.height for bar in values), default=0.0) or 1.0
+        values.append(Bar(min(shown.hidden, most), is_hidden=True))
+    return bars(title, values, color, 150, 70)
 
 
 def _figures(report: Report) -> str:
     rows = [
         [
             f'<td class="w">{escape(figure.name)}</td>',
-            escape(figure.about or "the release"),
+            escape(figure.about) or '<td class="w">the release</td>',
             _number("—" if figure.value is None else f"{figure.value:.6g}"),
             escape(figure.sentence),
         ]

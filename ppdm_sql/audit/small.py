@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 SMALL = 5
 """Counts below this are not shown; others are rounded up to a multiple of it."""
 _DIGITS = 4
+_ROUNDING = 1e-12
+"""What a measure is off by rounding is nothing."""
 
 
 def hide_small(counts: Sequence[int], uncounted: int = 0) -> list[int | None]:
@@ -46,4 +48,6 @@ def coarse_share(share: float, of: int) -> float:
 
 def few_digits(value: float) -> float:
     """Return a measure with four digits: all of them would let its terms be tried out."""
-    return float(f"{value:.{_DIGITS}g}") if math.isfinite(value) else value
+    if not math.isfinite(value):
+        return value
+    return float(f"{value:.{_DIGITS}g}") if abs(value) > _ROUNDING else 0.0

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BEFORE, AFTER, RISK = "#8a8f98", "#1f6f8b", "#b3402a"
+_LETTER, _LINE = 6.2, 13.0
+"""How wide a letter and how high a line of a label is, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +73,63 @@ def scatter(title: str, x_label: str, y_label: str, dots: Sequence[Dot]) -> str:
         f'<text transform="translate(14 {top + up / 2:.1f}) rotate(-90)" text-anchor="middle">'
         f"{escape(y_label)}</text>"
     )
-    taken: list[tuple[float, float]] = []
-    for dot in sorted(dots, key=lambda dot: (-dot.y, dot.x)):
-        x, y = left + dot.x * across, height - bottom - dot.y * up
-        fill = "#fff" if dot.is_hollow else RISK
-        shapes.append(
-            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{fill}" stroke="{RISK}"'
-            ' stroke-width="2"/>'
-        )
-        place = y + 4
-        while any(abs(place - other) < 13 and abs(x - at) < 130 for at, other in taken):
-            place += 13
-        taken.append((x, place))
-        shapes.append(_text(x + 9, place, dot.label, "start"))
-    return _picture(title, width, height, shapes)
+    placed = [
+        (dot, left + dot.x * across, height - bottom - dot.y * up)
+        for dot in sorted(dots, key=lambda dot: (-dot.y, dot.x))
+    ]
+    # Labels first: they stand beside dots of others, never on them.
+    taken = [_Box(x - 7, y - 7, x + 7, y + 7) for _, x, y in placed]
+    texts = []
+    for dot, x, y in placed:
+        # Of dots on one place only the last is seen: each label says which kind its own is.
+        label = f"{'○' if dot.is_hollow else '●'} {dot.label}"
+        box = _free_place(x, y, _LETTER * len(label), taken, width, height - bottom)
+        taken.append(box)
+        if abs(box.middle - y) > _LINE:
+            edge = box.left - 2 if box.left > x else box.right + 2
+            texts.append(
+                f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{edge:.1f}" y2="{box.middle:.1f}"'
+                ' stroke="#999" stroke-width="0.7"/>'
+            )
+        texts.append(_text(box.left, box.middle + 4, label, "start"))
+    circles = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{"#fff" if dot.is_hollow else RISK}"'
+        f' stroke="{RISK}" stroke-width="2"/>'
+        for dot, x, y in placed
+    ]
+    return _picture(title, width, height, [*shapes, *texts, *circles])
+
+
+@dataclass(frozen=True, slots=True)
+class _Box:
+    """A rectangle that a shape or a text takes."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def middle(self) -> float:
+        return (self.top + self.bottom) / 2
+
+    def meets(self, other: _Box) -> bool:
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
+
+
+def _free_place(
+    x: float, y: float, size: float, taken: Sequence[_Box], width: float, floor: float
+) -> _Box:
+    """Return the place nearest to a dot, right or left of it, that nothing takes."""
+    for step in range(60):
+        middle = y + (step + 1) // 2 * (_LINE if step % 2 else -_LINE)
+        for left in (x + 9, x - 9 - size):
+            box = _Box(left, middle - _LINE / 2, left + size, middle + _LINE / 2)
+            is_inside = left >= 0 and box.right <= width and box.top >= 0 and box.bottom <= floor
+            if is_inside and not any(box.meets(other) for other in taken):
+                return box
+    return _Box(x + 9, y - _LINE / 2, x + 9 + size, y + _LINE / 2)
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:

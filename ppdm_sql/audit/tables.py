@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ppdm_sql.audit.report import Report
 
 _FIGURES = pa.schema(
@@ -44,10 +46,20 @@ _SIZES = pa.schema({"least": pa.int64(), "most": pa.int64(), "persons": pa.int64
 _SETS = pa.schema({"columns": pa.list_(pa.string()), "unique_share": pa.float64()})
 _OUTCOMES = pa.schema({"requirement": pa.string(), "is_met": pa.bool_(), "sentence": pa.string()})
 
+SCHEMAS = {
+    "audit_figures": _FIGURES,
+    "audit_attacks": _ATTACKS,
+    "audit_columns": _COLUMNS,
+    "audit_class_sizes": _SIZES,
+    "audit_singling": _SETS,
+    "audit_requirements": _OUTCOMES,
+}
+"""The tables that INTO writes, by name."""
+
 
 def figures_table(report: Report) -> pa.Table:
     """Return all figures, one a row."""
-    return pa.Table.from_pylist([asdict(figure) for figure in report.figures], schema=_FIGURES)
+    return _table(report.figures, _FIGURES)
 
 
 def attacks_table(report: Report) -> pa.Table:
@@ -60,16 +72,15 @@ def report_tables(report: Report) -> dict[str, pa.Table]:
     columns = [
         {name: getattr(column, name) for name in _COLUMNS.names} for column in report.columns
     ]
-    sizes = [asdict(size) for size in report.class_sizes]
     return {
         "audit_figures": figures_table(report),
         "audit_attacks": attacks_table(report),
         "audit_columns": pa.Table.from_pylist(columns, schema=_COLUMNS),
-        "audit_class_sizes": pa.Table.from_pylist(sizes, schema=_SIZES),
-        "audit_singling": pa.Table.from_pylist(
-            [asdict(one) for one in report.singling], schema=_SETS
-        ),
-        "audit_requirements": pa.Table.from_pylist(
-            [asdict(outcome) for outcome in report.outcomes], schema=_OUTCOMES
-        ),
+        "audit_class_sizes": _table(report.class_sizes, _SIZES),
+        "audit_singling": _table(report.singling, _SETS),
+        "audit_requirements": _table(report.outcomes, _OUTCOMES),
     }
+
+
+def _table(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_pylist([asdict(row) for row in rows], schema=schema)

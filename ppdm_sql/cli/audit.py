@@ -53,6 +53,8 @@ def _print(report: Report) -> None:
         click.echo(sentence)
     risks = [(f.name, f.about, f.value, f.sentence) for f in report.figures if f.part == "risk"]
     output.print_table(["risk", "of", "value", "meaning"], risks)
+    columns = [(c.name, c.role, c.treatment or "keep", c.utility, c.risk) for c in report.columns]
+    output.print_table(["column", "role", "treatment", "keeps", "attacker gets"], columns)
     if report.attacks:
         attacks = [(a.attack, a.target, a.share, a.chance, a.sentence) for a in report.attacks]
         output.print_table(["attack", "on", "share", "guessing", "result"], attacks)

@@ -326,7 +326,7 @@ class Owner:
         is_internal: bool = False,
         requirements: Sequence[Requirement] = (),
     ) -> Report:
-        check_places(statement)
+        check_places(self._engine, statement)
         report = audit_release(self._releases, statement, is_internal, requirements)
         if statement.into is not None:
             write_tables(self._engine, report, statement.into)

@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from ppdm_sql.audit.document import to_json
 from ppdm_sql.audit.page import to_html
-from ppdm_sql.audit.tables import attacks_table, figures_table, report_tables
+from ppdm_sql.audit.tables import SCHEMAS, attacks_table, figures_table, report_tables
 from ppdm_sql.errors import PpdmError, Refused
-from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold
 from ppdm_sql.session.result import Result
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
     from ppdm_sql.session.engine import Engine
 
 
+_COLUMNS_OF_SCHEMA = (
+    "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = ? AND"
+    " lower(schema_name) = lower(?) ORDER BY table_oid, column_index"
+)
+_VIEWS_OF_SCHEMA = (
+    "SELECT view_name FROM duckdb_views() WHERE database_name = ? AND lower(schema_name) = lower(?)"
+)
 _FORMS = {".json": to_json, ".html": to_html, ".htm": to_html}
 
 
@@ -32,10 +39,12 @@ def audit_result(report: Report) -> Result:
     return Result(figures_table(report), message, more=Result(attacks_table(report)))
 
 
-def check_places(statement: AuditRelease) -> None:
+def check_places(engine: Engine, statement: AuditRelease) -> None:
     """Raise where a report could not go, before the audit takes its time."""
     if statement.into == OWNER_SCHEMA:
         raise Refused("an audit is not written into the owner's store", statement.into_span)
+    if statement.into is not None:
+        _check_tables(engine, statement.into, statement.into_span)
     if statement.path is not None:
         check_file(Path(statement.path), statement.path_span)
 
@@ -48,6 +57,25 @@ def check_file(path: Path, span: Span | None = None) -> None:
         )
     if not path.parent.is_dir():
         raise PpdmError(f"'{path}' cannot be written: there is no such folder", span)
+
+
+def _check_tables(engine: Engine, schema: Name, span: Span | None) -> None:
+    """Raise where something else than an earlier audit has the name of a table."""
+    found: dict[str, list[str]] = {}
+    for table, column in zip(
+        *engine.query(_COLUMNS_OF_SCHEMA, (STORE_CATALOG.text, schema.text)).to_pydict().values(),
+        strict=True,
+    ):
+        found.setdefault(fold(table), []).append(column)
+    views = engine.query(_VIEWS_OF_SCHEMA, (STORE_CATALOG.text, schema.text))
+    for name, columns in SCHEMAS.items():
+        is_view = name in map(fold, views.column(0).to_pylist())
+        if is_view or found.get(name, columns.names) != columns.names:
+            raise Refused(
+                f"'{schema}.{name}' is there already and is not of an audit",
+                span,
+                "write INTO another schema, or drop it first",
+            )
 
 
 def write_tables(engine: Engine, report: Report, schema: Name) -> None:

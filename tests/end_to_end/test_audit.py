@@ -444,6 +444,12 @@ def test_tables_are_written_and_replaced(clinic: Owner) -> None:
     ((k,),) = clinic.execute("SELECT value FROM audits.audit_figures WHERE name = 'k'").fetchall()
     assert k >= 5
     assert clinic.execute("FROM audits.audit_attacks").fetchall()
+    clinic.execute("CREATE SCHEMA mine; CREATE TABLE mine.AUDIT_columns (a INTEGER)")
+    clinic.execute("CREATE SCHEMA seen; CREATE VIEW seen.audit_attacks AS SELECT 1 AS a")
+    for schema in ("mine", "Seen"):
+        with pytest.raises(ppdm_sql.Refused, match="is there already and is not of an audit"):
+            clinic.execute(f"AUDIT RELEASE research.patients INTO {schema}")
+    assert clinic.execute("FROM mine.audit_columns").columns == ["a"]
     with pytest.raises(ppdm_sql.Refused, match="owner's store"):
         clinic.execute("AUDIT RELEASE research.patients INTO ppdm_owner")
 
