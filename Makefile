@@ -41,8 +41,9 @@ test-compiled: $(COMPILED)/.ready
 fuzz: $(VENV)/.ready
 	PPDM_FUZZ=20000 $(BIN)/python -m pytest tests/attack/test_fuzz.py
 
-# The oldest DuckDB clients that must read what is published, each in an environment of its own.
-clients: $(CLIENTS)/1.4/.ready $(CLIENTS)/1.5/.ready
+# The oldest DuckDB clients that must read what is published, and pycanon, which audits are compared
+# with: each in an environment of its own.
+clients: $(CLIENTS)/1.4/.ready $(CLIENTS)/1.5/.ready $(CLIENTS)/pycanon/.ready
 
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
@@ -67,6 +68,11 @@ $(COMPILED)/.ready: pyproject.toml
 
 # duckdb-engine is SQLAlchemy's way in; one environment with it is enough.
 $(CLIENTS)/1.5/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
+$(CLIENTS)/pycanon/.ready:
+	$(PYTHON) -m venv $(CLIENTS)/pycanon
+	$(CLIENTS)/pycanon/bin/pip install --quiet --disable-pip-version-check pycanon
+	touch $@
+
 $(CLIENTS)/%/.ready:
 	$(PYTHON) -m venv $(CLIENTS)/$*
 	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check 'duckdb==$*.0' $(COMPANIONS)
