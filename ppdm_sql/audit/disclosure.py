@@ -41,7 +41,8 @@ def _figure(figure: Figure) -> Figure:
         return figure
     if figure.of is not None:
         value = coarse_share(value, figure.of)
-    return replace(figure, value=few_digits(value))
+    # Of how many it is a share can be a small count itself: of the high class, of NULLs.
+    return replace(figure, value=few_digits(value), of=None)
 
 
 def _attack(attack: Finding) -> Finding:
