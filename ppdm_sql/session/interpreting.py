@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ppdm_sql.compile.query import rows_with, source_table
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, EngineError, PpdmError, Span
+from ppdm_sql.errors import BindError, EngineError, Span
 from ppdm_sql.interpret.predicates import Reader
 from ppdm_sql.interpret.rewriting import Images, Rewriter
 from ppdm_sql.interpret.tables import translate_table
@@ -19,6 +19,7 @@ from ppdm_sql.interpret.wording import shown
 from ppdm_sql.model.release import BoundRule, Step
 from ppdm_sql.model.syntax import FileSource, InterpretTable, Role, TableSource, TransformCall
 from ppdm_sql.names import Name
+from ppdm_sql.session.versions import Wanted, bind_version, find_version
 from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store import parameters
 from ppdm_sql.transforms.keep import Keep
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.syntax import InterpretPredicate
-    from ppdm_sql.names import QualifiedName
     from ppdm_sql.session.creation import Releases
     from ppdm_sql.store.catalog import Entry
 
@@ -68,47 +68,51 @@ class ResultsTable:
 
 def interpret_predicate(releases: Releases, statement: InterpretPredicate) -> Interpreted:
     """Translate a condition."""
-    rewriter = _rewriter(releases, statement.name, statement.span)
+    rewriter, said = _rewriter(releases, _wanted(statement))
     names = [name for rule in rewriter.release.released_rules for name in rule.names]
     reader = Reader(rewriter.release.name, names, statement.passes_others)
     text = statement.predicate
     span = statement.predicate_span or Span(text, 0, len(text))
     done = rewriter.rewrite(reader.read(span))
-    return Interpreted(shown(done.tree), done.notes, done.is_complete)
+    return Interpreted(shown(done.tree), (*said, *done.notes), done.is_complete)
 
 
 def interpret_table(releases: Releases, statement: InterpretTable) -> ResultsTable:
     """Translate a table of results that the owner's database has."""
-    rewriter = _rewriter(releases, statement.name, statement.span)
+    reading = _rewriter(releases, _wanted(statement))
     rows = _read(releases, TableSource(statement.table, statement.table_span))
-    return _translated(rows, rewriter)
+    return _translated(rows, reading)
 
 
 def interpret_results(
-    releases: Releases, name: QualifiedName, results: str | pa.Table | pd.DataFrame
+    releases: Releases, wanted: Wanted, results: str | pa.Table | pd.DataFrame
 ) -> ResultsTable:
     """Translate a table of results by its name, or one that is at hand."""
     if isinstance(results, str):
-        return interpret_table(releases, InterpretTable(name, parse_name(results)))
+        named = InterpretTable(wanted.name, parse_name(results), wanted.version)
+        return interpret_table(releases, named)
     rows, sets = (results, ()) if isinstance(results, pa.Table) else _from_frame(results)
-    return _translated(rows, _rewriter(releases, name, None), sets)
+    return _translated(rows, _rewriter(releases, wanted), sets)
 
 
-def interpret_file(releases: Releases, name: QualifiedName, path: Path) -> ResultsTable:
+def interpret_file(releases: Releases, wanted: Wanted, path: Path) -> ResultsTable:
     """Translate a CSV or Parquet file of results, or the lines of any other text."""
-    rewriter = _rewriter(releases, name, None)
+    reading = _rewriter(releases, wanted)
     if path.suffix.lower() in _TABLES:
-        return _translated(_read(releases, FileSource(str(path))), rewriter)
+        return _translated(_read(releases, FileSource(str(path))), reading)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise BindError(f"'{path}' cannot be read as text") from None
-    return _translated(pa.table({"text": pa.array(lines, pa.string())}), rewriter)
+    return _translated(pa.table({"text": pa.array(lines, pa.string())}), reading)
 
 
-def _translated(rows: pa.Table, rewriter: Rewriter, sets: tuple[str, ...] = ()) -> ResultsTable:
+def _translated(
+    rows: pa.Table, reading: tuple[Rewriter, tuple[str, ...]], sets: tuple[str, ...] = ()
+) -> ResultsTable:
+    rewriter, said = reading
     done = translate_table(rows, rewriter)
-    return ResultsTable(done.table, done.notes, sets)
+    return ResultsTable(done.table, (*said, *done.notes), sets)
 
 
 def predicate_table(done: Interpreted) -> pa.Table:
@@ -139,16 +143,16 @@ def _is_set(value: object) -> bool:
     return isinstance(value, frozenset)
 
 
-def _rewriter(releases: Releases, name: QualifiedName, span: Span | None) -> Rewriter:
-    entry = releases.entry(name, span)
-    try:
-        release = releases.bind(entry)
-    except PpdmError as error:
-        # Its place is in the stored definition, which nobody wrote just now.
-        error.span = span
-        raise
+def _wanted(statement: InterpretPredicate | InterpretTable) -> Wanted:
+    return Wanted(statement.name, statement.version, statement.span, statement.version_span)
+
+
+def _rewriter(releases: Releases, wanted: Wanted) -> tuple[Rewriter, tuple[str, ...]]:
+    """Return what translates results of a version, and what is to be said of the choice."""
+    entry, said = find_version(releases, wanted)
+    release = bind_version(releases, entry, wanted.span)
     drawn = parameters.read_drawn(releases.engine, entry.storage, release, entry.tables)
-    return Rewriter(release, drawn, _SourceValues(releases, entry, release))
+    return Rewriter(release, drawn, _SourceValues(releases, entry, release)), said
 
 
 def _read(releases: Releases, source: TableSource | FileSource) -> pa.Table:
