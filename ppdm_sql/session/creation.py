@@ -19,7 +19,15 @@ from ppdm_sql.compile.query import (
 from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
+from ppdm_sql.errors import (
+    BindError,
+    EngineError,
+    InternalError,
+    PpdmError,
+    Refused,
+    TreatmentError,
+    suggest,
+)
 from ppdm_sql.model.grouping import SLOT
 from ppdm_sql.model.syntax import CreateRelease, Role
 from ppdm_sql.model.transform import Checks, Drawn, Draws
@@ -111,6 +119,8 @@ class Releases:
             except PpdmError as error:
                 # Its place is in the stored definition, which is not what the owner just wrote.
                 error.span = statement.span
+                if isinstance(error, TreatmentError | Refused):
+                    error.hint = _without_refresh(error)
                 raise
             except (KeyError, ValueError, pa.ArrowException):
                 what = f"version {entry.version} of '{entry.name}' does not hold what it drew"
@@ -308,6 +318,17 @@ def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
         if step.slot in drawn and drawn[step.slot].parameters
     ]
     return repr(parameters) if parameters else ""
+
+
+def _without_refresh(error: PpdmError) -> str:
+    """Return what the owner can do about an error of REFRESH, which takes no other definition."""
+    if isinstance(error, TreatmentError) and error.is_of_hierarchy:
+        return f"{error.hint}; after CREATE OR REPLACE HIERARCHY, refresh again"
+    advice = f": {error.hint}" if error.hint else " with another definition"
+    return (
+        "REFRESH keeps the definition. Mend the rows in the source and refresh again, or write "
+        f"CREATE OR REPLACE RELEASE{advice}. That draws anew; read earlier results with VERSION n"
+    )
 
 
 def check_types(release: Release, previous: Sequence[ColumnEntry]) -> None:
