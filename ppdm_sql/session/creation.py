@@ -32,6 +32,7 @@ from ppdm_sql.model.grouping import SLOT
 from ppdm_sql.model.syntax import CreateRelease, Role
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
+from ppdm_sql.session.figures import rows_left_out
 from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.session.sources import Sources
 from ppdm_sql.statements.script import parse_script
@@ -72,7 +73,8 @@ class Made:
 
     name: QualifiedName
     version: int
-    source_rows: int
+    rows: int
+    """Rows that leave; a record that GENERALIZE leaves out is none of them."""
     columns: int
     warnings: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
@@ -214,9 +216,8 @@ class Releases:
             record_figures(self.engine, storage, figures)
             warnings += report.warnings
         columns = sum(len(rule.columns) for rule in release.released_rules)
-        return Made(
-            release.name, storage.version, source_rows, columns, tuple(warnings), tuple(figures)
-        )
+        rows = source_rows - rows_left_out(figures)
+        return Made(release.name, storage.version, rows, columns, tuple(warnings), tuple(figures))
 
     def _generalizing(
         self, release: Release, storage: VersionStorage, drawn: dict[str, Drawn]

@@ -355,7 +355,7 @@ class Owner:
 def _made(verb: str, made: Made) -> Result:
     for warning in made.warnings:
         warnings.warn(warning, PrivacyWarning, stacklevel=5)
-    columns, rows = plural(made.columns, "column"), plural(made.source_rows, "row")
+    columns, rows = plural(made.columns, "column"), plural(made.rows, "row")
     message = f"{verb} release {made.name}, version {made.version}: {columns}, {rows}"
     return Result(message=message + _summary(made.figures))
 
@@ -367,13 +367,16 @@ def _summary(figures: Sequence[Figure]) -> str:
     found = {figure.figure: figure for figure in figures}
     loss = next(figure for name, figure in found.items() if name.startswith("loss"))
     count = {name: int(figure.value or 0) for name, figure in found.items()}
+    suppressed = plural(count["rows suppressed"], "row") + " suppressed"
+    if count["rows suppressed"]:
+        suppressed += f" and {found['rows suppressed'].note}"
     proof = ""
     if "nodes checked" in count:
         proof = f": {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"
     return (
         f"\ngeneralized {plural(count['rows treated'], 'row')} into"
         f" {plural(count['classes'], 'class', 'classes')}, the smallest of"
-        f" {count['smallest class']}; {plural(count['rows suppressed'], 'row')} suppressed;"
+        f" {count['smallest class']}; {suppressed};"
         f" {loss.figure} {loss.value:.4f}, {loss.note}{proof}"
     )
 
