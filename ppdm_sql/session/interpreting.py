@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from ppdm_sql.compile.grouping import IS_SUPPRESSED, key_column, label_column
 from ppdm_sql.compile.query import rows_with, source_table
+from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import BindError, EngineError, Span
+from ppdm_sql.interpret.labels import Labels
 from ppdm_sql.interpret.predicates import Reader
 from ppdm_sql.interpret.rewriting import Images, Rewriter
 from ppdm_sql.interpret.tables import translate_table
 from ppdm_sql.interpret.wording import shown
+from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.release import BoundRule, Step
 from ppdm_sql.model.syntax import FileSource, InterpretTable, Role, TableSource, TransformCall
 from ppdm_sql.names import Name
@@ -175,6 +179,7 @@ class _SourceValues:
         self._entry = entry
         self._release = release
         self._images: dict[Name, Images] = {}
+        self._labels: dict[Name, Labels | None] = {}
 
     def images(self, name: Name) -> Images:
         """Return the released numbers of a column with their originals."""
@@ -214,6 +219,36 @@ class _SourceValues:
         )
         rows: list[dict[str, Any]] = self._engine.query(query, tuple(wanted)).to_pylist()
         return {str(row["released"]): row["original"] for row in rows}
+
+    def labels(self, name: Name) -> Labels | None:
+        """Return what GENERALIZE made of the values of a column, as this version keeps it."""
+        if name not in self._labels:
+            self._labels[name] = self._read_labels(name)
+        return self._labels[name]
+
+    def _read_labels(self, name: Name) -> Labels | None:
+        grouping = self._release.grouping
+        columns = grouping.columns if grouping is not None else ()
+        index = next((at for at, column in enumerate(columns) if column.name == name), None)
+        if index is None:
+            return None
+        key, hidden = _quoted(key_column(index)), _quoted(IS_SUPPRESSED)
+        query = (
+            exp.select(
+                exp.alias_(key, "value"),
+                exp.alias_(exp.cast(key.copy(), "VARCHAR"), "text"),
+                exp.alias_(_quoted(label_column(index)), "label"),
+                exp.alias_(hidden, "hidden"),
+            )
+            .distinct()
+            .from_(table_of(self._entry.storage.lookup_table(SLOT, COMBINATIONS)))
+        )
+        try:
+            found = self._engine.query(query).to_pylist()
+        except (OverflowError, ValueError):  # a day that is in DuckDB's calendar, not in Python's
+            return None
+        shown = [(row["value"], row["text"], row["label"]) for row in found if not row["hidden"]]
+        return Labels(tuple(shown), columns[index].column.type.kind, len(shown) < len(found))
 
     def _pairs(self, name: Name) -> exp.Subquery:
         """Return a column as it is released, beside its original."""
