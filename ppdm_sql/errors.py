@@ -97,6 +97,9 @@ class BindError(PpdmError):
 class TreatmentError(PpdmError):
     """The arguments of a treatment, or the data, do not fit it."""
 
+    is_of_hierarchy = False
+    """Whether another hierarchy helps; otherwise only another definition of the release does."""
+
 
 class Refused(PpdmError):
     """The language allows it; it is refused because it would not protect."""

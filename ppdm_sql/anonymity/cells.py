@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ppdm_sql.anonymity.hierarchies import Ladder, climb, group_numbers
 from ppdm_sql.anonymity.problem import Axis, Problem, Sensitive
-from ppdm_sql.errors import PpdmError
+from ppdm_sql.errors import TreatmentError
 from ppdm_sql.model.hierarchy import Dates, OnlySuppress, Ranges
 from ppdm_sql.model.types import Kind
 
@@ -72,8 +72,9 @@ def code_cells(
         distinct = values.take(pa.array(places))
         try:
             ladder = climb(column.hierarchy.shape, distinct, written.take(pa.array(places)))
-        except PpdmError as error:
+        except TreatmentError as error:
             error.what = f"'{column.name}': {error.what}"
+            error.is_of_hierarchy = True
             raise error.at(column.span) from None
         codes.append(code)
         ladders.append(ladder)

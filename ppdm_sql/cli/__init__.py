@@ -132,6 +132,12 @@ def explain(release: str, database: str, target: str) -> None:
     is_flag=True,
     help="Hand on what stands in --where of other sites' columns.",
 )
+@click.option(
+    "--version",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The version that the results come from (release_info tells it); the newest if left out.",
+)
 @_DATABASE
 @_FORMAT
 def interpret(
@@ -139,6 +145,7 @@ def interpret(
     results: str | None,
     predicate: str | None,
     passing_others: bool,
+    version: int | None,
     database: str,
     form: str,
 ) -> None:
@@ -150,12 +157,14 @@ def interpret(
         raise PpdmError("name a file of results or write --where and a condition, one of the two")
     with _owner(database, must_exist=True) as owner:
         if predicate is not None:
-            condition = owner.interpret(release, predicate, passing_others=passing_others)
+            condition = owner.interpret(
+                release, predicate, passing_others=passing_others, version=version
+            )
             output.print_text(condition.original)
             notes = condition.notes
         else:
             assert results is not None  # one of the two is there
-            table = owner.interpret_file(release, results)
+            table = owner.interpret_file(release, results, version=version)
             output.print_translated(table.table, form)
             notes = table.notes
         for note in notes:

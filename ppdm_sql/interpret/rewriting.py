@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from ppdm_sql.errors import PpdmError, plural
 from ppdm_sql.interpret.forward import NeedsTableError, formulas
+from ppdm_sql.interpret.labels import why_not
 from ppdm_sql.interpret.predicates import (
     AllOf,
     AnyOf,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from ppdm_sql.interpret.labels import Labels
     from ppdm_sql.model.release import BoundRule, DrawnBySlot, Release
     from ppdm_sql.names import Name
 
@@ -66,6 +68,10 @@ class Source(Protocol):
 
     def originals(self, name: Name, released: Sequence[str]) -> Mapping[str, object]:
         """Return the original values of released ones, as far as the source has them."""
+        ...
+
+    def labels(self, name: Name) -> Labels | None:
+        """Return what GENERALIZE made of the values of a column."""
         ...
 
 
@@ -118,6 +124,8 @@ class Rewriter:
         return _is_untreated(self.place(column)[0])
 
     def _comparison(self, leaf: Compare, rule: BoundRule, index: int) -> Interpretation:
+        if rule.is_generalized:
+            return self._generalized(leaf, rule, index)
         if any(step.transform.exactness is Exactness.LOOKUP for step in rule.steps):
             return self._found_again(leaf, rule, index)
         value, note = leaf.constant.value, None
@@ -194,7 +202,30 @@ class Rewriter:
 
         return tree.transform(replaced)
 
+    def _generalized(self, leaf: Compare | NullTest, rule: BoundRule, index: int) -> Interpretation:
+        """Return the values behind a label; of rows that leave, for no others were released."""
+        labels = self.source.labels(leaf.column)
+        why = why_not(self.release.grouping, labels)
+        if why is not None or labels is None:
+            return self._stays(leaf, rule, why)
+        column = _originals(rule)[index]
+        tree: exp.Expr | None
+        if isinstance(leaf, Compare):
+            tree = labels.condition(leaf.operator, leaf.constant, column)
+        elif labels.is_all:
+            tree = exp.false() if leaf.is_null else exp.true()
+        else:
+            tree = column.is_(exp.null()) if leaf.is_null else column.is_(exp.null()).not_()
+        if tree is None:
+            is_equal = isinstance(leaf, Compare) and leaf.operator in ("=", "<>")
+            why = "no row shows it" if is_equal else "labels have no order"
+            return self._stays(leaf, rule, why)
+        note = "suppressed rows are left out of the release, but not of this condition"
+        return Interpretation(_readable(tree), (note,) if labels.has_suppressed else ())
+
     def _null_test(self, leaf: NullTest, rule: BoundRule, index: int) -> Interpretation:
+        if rule.is_generalized:
+            return self._generalized(leaf, rule, index)
         tree = self._null(rule, len(rule.steps), index, leaf.is_null)
         return self._stays(leaf, rule) if tree is None else Interpretation(_readable(tree))
 
@@ -221,7 +252,9 @@ class Rewriter:
         assert tree is not None  # its operator was looked at
         return Interpretation(_readable(tree))
 
-    def _stays(self, leaf: Compare | NullTest, rule: BoundRule) -> Interpretation:
+    def _stays(
+        self, leaf: Compare | NullTest, rule: BoundRule, why: str | None = None
+    ) -> Interpretation:
         """Return a leaf in released terms, under the name of the release, and say why."""
         parts = [exp.to_identifier(part.text) for part in (*self.release.name.parts, leaf.column)]
         column = exp.Column(this=parts[-1], table=parts[-2], db=parts[-3])
@@ -235,7 +268,7 @@ class Rewriter:
         assert tree is not None  # its operator was read as a comparison
         words = " then ".join(step.transform.keyword for step in rule.steps)
         lost = any(step.transform.exactness is Exactness.NONE for step in rule.steps)
-        why = f"{words} cannot be inverted" if lost else f"{words} has no original for it"
+        why = why or f"{words} {'cannot be inverted' if lost else 'has no original for it'}"
         return Interpretation(_readable(tree), (f"{shown} stays in released terms: {why}",), False)
 
 

@@ -299,24 +299,29 @@ class ExplainHierarchies:
 
 @dataclass(frozen=True, slots=True)
 class InterpretPredicate:
-    """INTERPRET RELEASE name [PASSING OTHERS] WHERE predicate."""
+    """INTERPRET RELEASE name [VERSION number] [PASSING OTHERS] WHERE predicate."""
 
     name: QualifiedName
     predicate: str = field(repr=False)
     """Its text: what it means depends on the columns of the release."""
     passes_others: bool = False
+    version: int | None = None
+    """Whose results they are; None: those of the newest."""
     span: Span | None = field(default=None, compare=False, repr=False)
     predicate_span: Span | None = field(default=None, compare=False, repr=False)
+    version_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class InterpretTable:
-    """INTERPRET RELEASE name TABLE results."""
+    """INTERPRET RELEASE name [VERSION number] TABLE results."""
 
     name: QualifiedName
     table: QualifiedName
+    version: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     table_span: Span | None = field(default=None, compare=False, repr=False)
+    version_span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

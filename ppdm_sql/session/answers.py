@@ -17,6 +17,7 @@ from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, suggest
 from ppdm_sql.model.syntax import FileSource, QuerySource, Source
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
 from ppdm_sql.session.creation import definition_of
+from ppdm_sql.session.figures import rows_left_out
 from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.store import catalog
 from ppdm_sql.store.figures import list_figures
@@ -45,7 +46,7 @@ class ReleaseInfo:
     columns: int
     """How many columns leave."""
     rows: int
-    """Rows of the source when this version was made."""
+    """Rows that left when this version was made; records left out by GENERALIZE are not counted."""
     waiting: int | None
     """Rows withheld because their quasi-identifiers are new; None if the source cannot be read."""
     created_at: datetime
@@ -191,7 +192,7 @@ def _info(releases: Releases, entry: Entry) -> ReleaseInfo:
         entry.version,
         _called(definition_of(entry).source),
         sum(1 for column in columns if column.treatments),
-        entry.source_rows,
+        entry.source_rows - rows_left_out(list_figures(releases.engine, entry.storage)),
         _waiting(releases, entry),
         entry.created_at.replace(microsecond=0),
     )

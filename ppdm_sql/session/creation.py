@@ -19,11 +19,20 @@ from ppdm_sql.compile.query import (
 from ppdm_sql.compile.release import compile_release
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
+from ppdm_sql.errors import (
+    BindError,
+    EngineError,
+    InternalError,
+    PpdmError,
+    Refused,
+    TreatmentError,
+    suggest,
+)
 from ppdm_sql.model.grouping import SLOT
 from ppdm_sql.model.syntax import CreateRelease, Role
 from ppdm_sql.model.transform import Checks, Drawn, Draws
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
+from ppdm_sql.session.figures import rows_left_out
 from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.session.sources import Sources
 from ppdm_sql.statements.script import parse_script
@@ -64,7 +73,8 @@ class Made:
 
     name: QualifiedName
     version: int
-    source_rows: int
+    rows: int
+    """Rows that leave; a record that GENERALIZE leaves out is none of them."""
     columns: int
     warnings: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
@@ -111,6 +121,8 @@ class Releases:
             except PpdmError as error:
                 # Its place is in the stored definition, which is not what the owner just wrote.
                 error.span = statement.span
+                if isinstance(error, TreatmentError | Refused):
+                    error.hint = _without_refresh(error)
                 raise
             except (KeyError, ValueError, pa.ArrowException):
                 what = f"version {entry.version} of '{entry.name}' does not hold what it drew"
@@ -204,9 +216,8 @@ class Releases:
             record_figures(self.engine, storage, figures)
             warnings += report.warnings
         columns = sum(len(rule.columns) for rule in release.released_rules)
-        return Made(
-            release.name, storage.version, source_rows, columns, tuple(warnings), tuple(figures)
-        )
+        rows = source_rows - rows_left_out(figures)
+        return Made(release.name, storage.version, rows, columns, tuple(warnings), tuple(figures))
 
     def _generalizing(
         self, release: Release, storage: VersionStorage, drawn: dict[str, Drawn]
@@ -308,6 +319,17 @@ def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
         if step.slot in drawn and drawn[step.slot].parameters
     ]
     return repr(parameters) if parameters else ""
+
+
+def _without_refresh(error: PpdmError) -> str:
+    """Return what the owner can do about an error of REFRESH, which takes no other definition."""
+    if isinstance(error, TreatmentError) and error.is_of_hierarchy:
+        return f"{error.hint}; after CREATE OR REPLACE HIERARCHY, refresh again"
+    advice = f": {error.hint}" if error.hint else " with another definition"
+    return (
+        "REFRESH keeps the definition. Mend the rows in the source and refresh again, or write "
+        f"CREATE OR REPLACE RELEASE{advice}. That draws anew; read earlier results with VERSION n"
+    )
 
 
 def check_types(release: Release, previous: Sequence[ColumnEntry]) -> None:

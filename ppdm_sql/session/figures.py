@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING
 from ppdm_sql.store.figures import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ppdm_sql import anonymity
     from ppdm_sql.anonymity.recoding import Recoding
     from ppdm_sql.model.grouping import BoundTarget, Grouping
     from ppdm_sql.session.generalizing import Generalized
+
+
+_SUPPRESSED = "rows suppressed"
+_LEFT_OUT, _KEPT = "left out", "kept as *"
+
+
+def rows_left_out(figures: Sequence[Figure]) -> int:
+    """Return how many rows of the source GENERALIZE keeps from leaving."""
+    return sum(
+        int(figure.value or 0)
+        for figure in figures
+        if figure.figure == _SUPPRESSED and figure.note == _LEFT_OUT
+    )
 
 
 def figures_of(
@@ -27,7 +42,7 @@ def figures_of(
     figures = [
         *_levels(grouping, done),
         Figure("rows treated", population.treated, f"of {population.rows:,} in the source"),
-        Figure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
+        Figure(_SUPPRESSED, recoding.suppressed_rows, _fate(grouping)),
         Figure("classes", measures.classes, "of treated rows that show the same"),
         Figure("smallest class", measures.k, f"{who}, among treated rows"),
         *reached_targets(grouping, measures),
@@ -110,4 +125,4 @@ def _value(target: BoundTarget, found: anonymity.SensitiveMeasures) -> float:
 
 
 def _fate(grouping: Grouping) -> str:
-    return "kept as *" if grouping.keeps_suppressed else "left out"
+    return _KEPT if grouping.keeps_suppressed else _LEFT_OUT

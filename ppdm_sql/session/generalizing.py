@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from ppdm_sql.store.parameters import VersionStorage
 
 
+_NOT_THE_SAME = "the source must give the same rows each time it is read"
+_CHANGED = f"write REFRESH RELEASE if rows were deleted or changed since; {_NOT_THE_SAME}"
+
+
 @dataclass(frozen=True, slots=True)
 class Population:
     """Whom a release is about."""
@@ -162,23 +166,20 @@ class Generalizing:
         names = [column.name for column in self.grouping.sensitive]
         return tuple(_target(target, names) for target in self.grouping.targets)
 
-    def verify(self, population: Population) -> anonymity.Measures:
+    def verify(self, population: Population, hint: str = _CHANGED) -> anonymity.Measures:
         """Measure what would leave; raise unless every class reaches every target."""
         self.on_stage("verifying")
         problem = self.released(population.by_person)
         classes = np.arange(len(problem.rows))
         if not anonymity.reached(problem, classes, self.targets()).all():
             raise Refused(
-                "what would be released does not reach its targets",
-                self.grouping.span,
-                "write REFRESH RELEASE if rows were deleted or changed since; the source must give "
-                "the same rows each time it is read",
+                "what would be released does not reach its targets", self.grouping.span, hint
             )
         return anonymity.measure(problem, classes)
 
     def report(self, done: Generalized) -> Report:
         """Verify what would leave, and say what it reached, what it cost, what to look at again."""
-        measures = self.verify(done.population)
+        measures = self.verify(done.population, _NOT_THE_SAME)
         plain, alone = None, 0
         if self.grouping.when is not None:
             plain = self._plain(done.population)

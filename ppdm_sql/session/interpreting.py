@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from ppdm_sql.compile.grouping import IS_SUPPRESSED, key_column, label_column
 from ppdm_sql.compile.query import rows_with, source_table
+from ppdm_sql.compile.render import table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import BindError, EngineError, PpdmError, Span
+from ppdm_sql.errors import BindError, EngineError, Span
+from ppdm_sql.interpret.labels import Labels
 from ppdm_sql.interpret.predicates import Reader
 from ppdm_sql.interpret.rewriting import Images, Rewriter
 from ppdm_sql.interpret.tables import translate_table
 from ppdm_sql.interpret.wording import shown
+from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.release import BoundRule, Step
 from ppdm_sql.model.syntax import FileSource, InterpretTable, Role, TableSource, TransformCall
 from ppdm_sql.names import Name
+from ppdm_sql.session.versions import Wanted, bind_version, find_version
 from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store import parameters
 from ppdm_sql.transforms.keep import Keep
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
 
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.syntax import InterpretPredicate
-    from ppdm_sql.names import QualifiedName
     from ppdm_sql.session.creation import Releases
     from ppdm_sql.store.catalog import Entry
 
@@ -68,47 +72,51 @@ class ResultsTable:
 
 def interpret_predicate(releases: Releases, statement: InterpretPredicate) -> Interpreted:
     """Translate a condition."""
-    rewriter = _rewriter(releases, statement.name, statement.span)
+    rewriter, said = _rewriter(releases, _wanted(statement))
     names = [name for rule in rewriter.release.released_rules for name in rule.names]
     reader = Reader(rewriter.release.name, names, statement.passes_others)
     text = statement.predicate
     span = statement.predicate_span or Span(text, 0, len(text))
     done = rewriter.rewrite(reader.read(span))
-    return Interpreted(shown(done.tree), done.notes, done.is_complete)
+    return Interpreted(shown(done.tree), (*said, *done.notes), done.is_complete)
 
 
 def interpret_table(releases: Releases, statement: InterpretTable) -> ResultsTable:
     """Translate a table of results that the owner's database has."""
-    rewriter = _rewriter(releases, statement.name, statement.span)
+    reading = _rewriter(releases, _wanted(statement))
     rows = _read(releases, TableSource(statement.table, statement.table_span))
-    return _translated(rows, rewriter)
+    return _translated(rows, reading)
 
 
 def interpret_results(
-    releases: Releases, name: QualifiedName, results: str | pa.Table | pd.DataFrame
+    releases: Releases, wanted: Wanted, results: str | pa.Table | pd.DataFrame
 ) -> ResultsTable:
     """Translate a table of results by its name, or one that is at hand."""
     if isinstance(results, str):
-        return interpret_table(releases, InterpretTable(name, parse_name(results)))
+        named = InterpretTable(wanted.name, parse_name(results), wanted.version)
+        return interpret_table(releases, named)
     rows, sets = (results, ()) if isinstance(results, pa.Table) else _from_frame(results)
-    return _translated(rows, _rewriter(releases, name, None), sets)
+    return _translated(rows, _rewriter(releases, wanted), sets)
 
 
-def interpret_file(releases: Releases, name: QualifiedName, path: Path) -> ResultsTable:
+def interpret_file(releases: Releases, wanted: Wanted, path: Path) -> ResultsTable:
     """Translate a CSV or Parquet file of results, or the lines of any other text."""
-    rewriter = _rewriter(releases, name, None)
+    reading = _rewriter(releases, wanted)
     if path.suffix.lower() in _TABLES:
-        return _translated(_read(releases, FileSource(str(path))), rewriter)
+        return _translated(_read(releases, FileSource(str(path))), reading)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise BindError(f"'{path}' cannot be read as text") from None
-    return _translated(pa.table({"text": pa.array(lines, pa.string())}), rewriter)
+    return _translated(pa.table({"text": pa.array(lines, pa.string())}), reading)
 
 
-def _translated(rows: pa.Table, rewriter: Rewriter, sets: tuple[str, ...] = ()) -> ResultsTable:
+def _translated(
+    rows: pa.Table, reading: tuple[Rewriter, tuple[str, ...]], sets: tuple[str, ...] = ()
+) -> ResultsTable:
+    rewriter, said = reading
     done = translate_table(rows, rewriter)
-    return ResultsTable(done.table, done.notes, sets)
+    return ResultsTable(done.table, (*said, *done.notes), sets)
 
 
 def predicate_table(done: Interpreted) -> pa.Table:
@@ -139,16 +147,16 @@ def _is_set(value: object) -> bool:
     return isinstance(value, frozenset)
 
 
-def _rewriter(releases: Releases, name: QualifiedName, span: Span | None) -> Rewriter:
-    entry = releases.entry(name, span)
-    try:
-        release = releases.bind(entry)
-    except PpdmError as error:
-        # Its place is in the stored definition, which nobody wrote just now.
-        error.span = span
-        raise
+def _wanted(statement: InterpretPredicate | InterpretTable) -> Wanted:
+    return Wanted(statement.name, statement.version, statement.span, statement.version_span)
+
+
+def _rewriter(releases: Releases, wanted: Wanted) -> tuple[Rewriter, tuple[str, ...]]:
+    """Return what translates results of a version, and what is to be said of the choice."""
+    entry, said = find_version(releases, wanted)
+    release = bind_version(releases, entry, wanted.span)
     drawn = parameters.read_drawn(releases.engine, entry.storage, release, entry.tables)
-    return Rewriter(release, drawn, _SourceValues(releases, entry, release))
+    return Rewriter(release, drawn, _SourceValues(releases, entry, release)), said
 
 
 def _read(releases: Releases, source: TableSource | FileSource) -> pa.Table:
@@ -171,6 +179,7 @@ class _SourceValues:
         self._entry = entry
         self._release = release
         self._images: dict[Name, Images] = {}
+        self._labels: dict[Name, Labels | None] = {}
 
     def images(self, name: Name) -> Images:
         """Return the released numbers of a column with their originals."""
@@ -210,6 +219,36 @@ class _SourceValues:
         )
         rows: list[dict[str, Any]] = self._engine.query(query, tuple(wanted)).to_pylist()
         return {str(row["released"]): row["original"] for row in rows}
+
+    def labels(self, name: Name) -> Labels | None:
+        """Return what GENERALIZE made of the values of a column, as this version keeps it."""
+        if name not in self._labels:
+            self._labels[name] = self._read_labels(name)
+        return self._labels[name]
+
+    def _read_labels(self, name: Name) -> Labels | None:
+        grouping = self._release.grouping
+        columns = grouping.columns if grouping is not None else ()
+        index = next((at for at, column in enumerate(columns) if column.name == name), None)
+        if index is None:
+            return None
+        key, hidden = _quoted(key_column(index)), _quoted(IS_SUPPRESSED)
+        query = (
+            exp.select(
+                exp.alias_(key, "value"),
+                exp.alias_(exp.cast(key.copy(), "VARCHAR"), "text"),
+                exp.alias_(_quoted(label_column(index)), "label"),
+                exp.alias_(hidden, "hidden"),
+            )
+            .distinct()
+            .from_(table_of(self._entry.storage.lookup_table(SLOT, COMBINATIONS)))
+        )
+        try:
+            found = self._engine.query(query).to_pylist()
+        except (OverflowError, ValueError):  # a day that is in DuckDB's calendar, not in Python's
+            return None
+        shown = [(row["value"], row["text"], row["label"]) for row in found if not row["hidden"]]
+        return Labels(tuple(shown), columns[index].column.type.kind, len(shown) < len(found))
 
     def _pairs(self, name: Name) -> exp.Subquery:
         """Return a column as it is released, beside its original."""

@@ -47,6 +47,7 @@ from ppdm_sql.session.places import located
 from ppdm_sql.session.publishing import publish
 from ppdm_sql.session.reporting import audit_result, check_places, write_report, write_tables
 from ppdm_sql.session.result import Result
+from ppdm_sql.session.versions import Wanted
 from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.catalog import open_store
 from ppdm_sql.store.publications import list_publications
@@ -152,27 +153,39 @@ class Owner:
         return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
 
     def interpret(
-        self, release: str, predicate: str, *, passing_others: bool = False
+        self,
+        release: str,
+        predicate: str,
+        *,
+        passing_others: bool = False,
+        version: int | None = None,
     ) -> Interpreted:
         """Translate a condition on released columns into one on original columns.
 
         With `passing_others`, conditions on columns that the release does not have are handed on
-        as they are: with several sites, each translates its own.
+        as they are: with several sites, each translates its own. `version` is the one that the
+        results come from, as `release_info` of a published file tells it; by default the newest.
         """
-        statement = InterpretPredicate(parse_name(release), predicate, passing_others)
+        statement = InterpretPredicate(parse_name(release), predicate, passing_others, version)
         return interpreting.interpret_predicate(self._releases, statement)
 
-    def interpret_table(self, release: str, table: str | pa.Table | pd.DataFrame) -> ResultsTable:
+    def interpret_table(
+        self, release: str, table: str | pa.Table | pd.DataFrame, *, version: int | None = None
+    ) -> ResultsTable:
         """Translate a table of results: rules, centroids, thresholds.
 
         `table` names a table of the database, or is an Arrow table or a pandas frame, such as
         mlxtend's with its sets of items.
         """
-        return interpreting.interpret_results(self._releases, parse_name(release), table)
+        wanted = Wanted(parse_name(release), version)
+        return interpreting.interpret_results(self._releases, wanted, table)
 
-    def interpret_file(self, release: str, path: str | os.PathLike[str]) -> ResultsTable:
+    def interpret_file(
+        self, release: str, path: str | os.PathLike[str], *, version: int | None = None
+    ) -> ResultsTable:
         """Translate a file of results: CSV, Parquet, or any text such as a printed tree."""
-        return interpreting.interpret_file(self._releases, parse_name(release), Path(path))
+        wanted = Wanted(parse_name(release), version)
+        return interpreting.interpret_file(self._releases, wanted, Path(path))
 
     def publish(
         self,
@@ -342,7 +355,7 @@ class Owner:
 def _made(verb: str, made: Made) -> Result:
     for warning in made.warnings:
         warnings.warn(warning, PrivacyWarning, stacklevel=5)
-    columns, rows = plural(made.columns, "column"), plural(made.source_rows, "row")
+    columns, rows = plural(made.columns, "column"), plural(made.rows, "row")
     message = f"{verb} release {made.name}, version {made.version}: {columns}, {rows}"
     return Result(message=message + _summary(made.figures))
 
@@ -354,13 +367,16 @@ def _summary(figures: Sequence[Figure]) -> str:
     found = {figure.figure: figure for figure in figures}
     loss = next(figure for name, figure in found.items() if name.startswith("loss"))
     count = {name: int(figure.value or 0) for name, figure in found.items()}
+    suppressed = plural(count["rows suppressed"], "row") + " suppressed"
+    if count["rows suppressed"]:
+        suppressed += f" and {found['rows suppressed'].note}"
     proof = ""
     if "nodes checked" in count:
         proof = f": {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"
     return (
         f"\ngeneralized {plural(count['rows treated'], 'row')} into"
         f" {plural(count['classes'], 'class', 'classes')}, the smallest of"
-        f" {count['smallest class']}; {plural(count['rows suppressed'], 'row')} suppressed;"
+        f" {count['smallest class']}; {suppressed};"
         f" {loss.figure} {loss.value:.4f}, {loss.note}{proof}"
     )
 

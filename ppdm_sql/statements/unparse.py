@@ -75,11 +75,11 @@ def unparse(statement: Statement) -> str:
             return "SHOW HIERARCHIES"
         case ExplainHierarchies(name):
             return f"EXPLAIN HIERARCHIES FOR RELEASE {_qualified(name)}"
-        case InterpretPredicate(name, predicate, passes_others):
+        case InterpretPredicate(name, predicate, passes_others, version):
             others = " PASSING OTHERS" if passes_others else ""
-            return f"INTERPRET RELEASE {_qualified(name)}{others} WHERE {predicate}"
-        case InterpretTable(name, table):
-            return f"INTERPRET RELEASE {_qualified(name)} TABLE {_qualified(table)}"
+            return f"{_interpret(name, version)}{others} WHERE {predicate}"
+        case InterpretTable(name, table, version):
+            return f"{_interpret(name, version)} TABLE {_qualified(table)}"
         case PublishRelease():
             return _publish(statement)
         case CreateAgreement(name, rules):
@@ -110,6 +110,12 @@ def _create(statement: CreateRelease) -> str:
     if statement.generalize is not None:
         text += f"\n{_generalize(statement.generalize)}"
     return text + (f"\n{_with(statement.options)}" if statement.options else "")
+
+
+def _interpret(name: QualifiedName, version: int | None) -> str:
+    return f"INTERPRET RELEASE {_qualified(name)}" + (
+        "" if version is None else f" VERSION {version}"
+    )
 
 
 def _publish(statement: PublishRelease) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ppdm_sql.model.release import Runner
@@ -20,4 +20,23 @@ def version_before(runner: Runner, entry: Entry) -> Entry | None:
     ).to_pylist()
     if not rows:
         return None
-    return replace(entry, **{**rows[0], "tables": tuple(rows[0]["tables"])})
+    return _as_of(entry, rows[0])
+
+
+def versions_held(runner: Runner, entry: Entry) -> list[Entry]:
+    """Return the versions of a release that can still be read, all their tables there; by number."""
+    rows = runner.query(
+        "SELECT version, created_at, definition, source_rows, tables"
+        ' FROM "ppdm_store"."ppdm_owner"."versions" WHERE release_id = ? ORDER BY version',
+        (entry.release_id,),
+    ).to_pylist()
+    known = runner.query(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
+        " AND database_name = 'ppdm_store'"
+    )
+    there = set(known.column("table_name").to_pylist())
+    return [_as_of(entry, row) for row in rows if there.issuperset(row["tables"])]
+
+
+def _as_of(entry: Entry, row: dict[str, Any]) -> Entry:
+    return replace(entry, **{**row, "tables": tuple(row["tables"])})

@@ -109,6 +109,34 @@ def of_release(predicate: str) -> str:
     return f"EXISTS (SELECT 1 FROM (SELECT {columns}) WHERE {predicate})"
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.sampled_from(("replace", "refresh", "insert")), max_size=5))
+def test_every_version_reads_its_own_results(later: list[str]) -> None:
+    make = "RELEASE r FROM t (id NEUTRAL, illness SENSITIVE AS mapping(), x NEUTRAL AS scaling())"
+    steps = {
+        "replace": f"CREATE OR REPLACE {make}",
+        "refresh": "REFRESH RELEASE r",
+        "insert": "INSERT INTO t SELECT max(id) + 1, 'new ' || max(id), max(x) + 1 FROM t",
+    }
+    with ppdm_sql.connect(":memory:") as owner:
+        owner.execute(
+            "CREATE TABLE t AS SELECT i AS id, 'ill ' || i AS illness, i + 0.5 AS x"
+            " FROM range(4) AS r (i)"
+        )
+        results: dict[int, Any] = {}
+        for step in ("replace", *later):
+            owner.execute(steps[step])
+            if step != "insert":  # what a miner has: nothing but the release
+                results[len(results) + 1] = owner.sql("FROM r").to_arrow_table()
+        originals = {row[0]: row for row in owner.execute("FROM t").fetchall()}
+        for version, released in results.items():
+            done = owner.interpret_table("r", released, version=version)
+            assert done.notes == ()
+            for row in done.table.to_pylist():
+                assert (row["id"], row["illness"]) == originals[row["id"]][:2]
+                assert abs(row["x"] - float(originals[row["id"]][2])) < 1e-9
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from((">=", ">", "<", "<=")), st.integers(15, 89), st.integers(3, 9))
 def test_a_short_print_of_an_image_means_the_original(operator: str, age: int, digits: int) -> None:

@@ -30,6 +30,8 @@ from ppdm_sql.model.syntax import (
     FileSource,
     Generalize,
     GeneralizedColumn,
+    InterpretPredicate,
+    InterpretTable,
     Option,
     PlainSql,
     PublishRelease,
@@ -171,7 +173,7 @@ _QUERIES = st.one_of(
 
 _NUMBERS = st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False))
 _COLUMNS = _NAMES.map(ColumnName)
-_CONDITIONS = st.one_of(
+_CONDITION_TEXTS = st.one_of(
     st.sampled_from(
         [
             "a = 1",
@@ -183,7 +185,9 @@ _CONDITIONS = st.one_of(
         ]
     ),
     st.builds(lambda name, text: f"{quote(name)} = {_string(text)}", _FULL_TEXTS, _TEXTS),
-).map(Condition)
+)
+_CONDITIONS = _CONDITION_TEXTS.map(Condition)
+_VERSIONS = st.none() | st.integers(0, 10**18 - 1)
 _TARGETS = st.one_of(
     st.builds(TargetClause, st.just("k"), st.just("="), _NUMBERS),
     st.builds(TargetClause, st.sampled_from(["l", "entropy_l"]), st.just("="), _NUMBERS, _COLUMNS),
@@ -259,6 +263,7 @@ _SHORT: dict[str, st.SearchStrategy[Statement]] = {
     "drop hierarchy": st.builds(DropHierarchy, _NAMES, st.booleans()),
     "show hierarchies": st.just(ShowHierarchies()),
     "explain hierarchies": st.builds(ExplainHierarchies, _QUALIFIED),
+    "interpret table": st.builds(InterpretTable, _QUALIFIED, _QUALIFIED, _VERSIONS),
     "plain": st.sampled_from(
         ["SELECT 1", "select  ';' -- x\n + 1", "EXPLAIN SELECT $$;$$", "DESCRIBE release", "é()"]
     ).map(PlainSql),
@@ -267,7 +272,12 @@ _CREATIONS: dict[str, st.SearchStrategy[Statement]] = {
     "create from a table or a file": _releases(_PLAIN_SOURCES),
     "create from a select": _releases(_QUERIES.map(QuerySource)),
 }
-_STATEMENTS = _SHORT | _CREATIONS
+_INTERPRETATIONS: dict[str, st.SearchStrategy[Statement]] = {
+    "interpret": st.builds(
+        InterpretPredicate, _QUALIFIED, _CONDITION_TEXTS, st.booleans(), _VERSIONS
+    ),
+}
+_STATEMENTS = _SHORT | _CREATIONS | _INTERPRETATIONS
 
 
 def exactly(value: object) -> object:
@@ -335,7 +345,9 @@ _FILLERS = st.one_of(
 
 
 def _without_gaps(statement: Statement) -> Statement:
-    """SELECT and WHEN are kept letter by letter, comments and all: only words are compared."""
+    """SELECT, WHEN and WHERE are kept letter by letter with comments: only words are compared."""
+    if isinstance(statement, InterpretPredicate):
+        return dataclasses.replace(statement, predicate=_words_of(statement.predicate))
     if not isinstance(statement, CreateRelease):
         return statement
     if isinstance(statement.source, QuerySource):

@@ -1,0 +1,1 @@
+INTERPRET RELEASE research.people VERSION 3 WHERE age > 40

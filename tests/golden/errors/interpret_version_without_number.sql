@@ -1,0 +1,1 @@
+INTERPRET RELEASE research.people VERSION two WHERE age > 40

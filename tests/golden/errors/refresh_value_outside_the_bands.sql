@@ -1,0 +1,1 @@
+REFRESH RELEASE research.people
