@@ -15,7 +15,7 @@ class Role(StrEnum):
     """What a column is to the people in it."""
 
     KEY = "KEY"
-    """Identifies the row; used by the owner, released only through a treatment."""
+    """Whom a row is about; used by the owner, released only through a treatment."""
     IDENTIFIER = "IDENTIFIER"
     """Names a person; never leaves."""
     QUASI = "QUASI"
