@@ -179,13 +179,31 @@ def suggest(word: str, known: Iterable[str], noun: str = "known") -> str:
     choices = sorted(set(known))
     if not choices:
         return "there are none"
-    folded = {choice.lower(): choice for choice in choices}
-    near = difflib.get_close_matches(word.lower(), folded, n=1, cutoff=0.6)
+    near = _nearest(word.lower(), choices)
     listed = ", ".join(choices[:10]) + (
         f" and {len(choices) - 10} more" if len(choices) > 10 else ""
     )
-    prefix = f"did you mean '{folded[near[0]]}'? " if near else ""
+    prefix = f"did you mean '{near}'? " if near else ""
     return f"{prefix}{noun}: {listed}"
+
+
+def _nearest(word: str, choices: list[str]) -> str | None:
+    """Return the likeliest of the choices whose last part is near: a schema alone is no likeness."""
+
+    def likeness(choice: str) -> float:
+        return difflib.SequenceMatcher(None, choice.lower(), word).ratio()
+
+    last = _last_part(word)
+    near = [
+        choice
+        for choice in choices
+        if difflib.get_close_matches(last, [_last_part(choice.lower())], cutoff=0.6)
+    ]
+    return max(near, key=likeness, default=None)
+
+
+def _last_part(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:

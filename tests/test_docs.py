@@ -1,4 +1,8 @@
-"""The README is tested: its blocks run, its tables say what the code says; so do sql/ and demo/."""
+"""The README and docs/ are tested: their blocks run, their tables say what the code says.
+
+A block of `sql` or `python` is run, one of `text` or `sh` is not. The SQL of a page is one story:
+its blocks run one after the other, beside the clinic of demo/. So do the scripts of sql/.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,28 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.cli import cli
+from ppdm_sql.session.owner import Owner
 from ppdm_sql.transforms import TRANSFORMS
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TREATMENTS = ROOT / "docs" / "treatments.md"
 NEEDS = re.compile(r"^-- Needs: (\S+\.sql)\.", re.MULTILINE)
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)")
+
+
+def read(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", read(page), re.MULTILINE | re.DOTALL)
+
+
+def pages_with(language: str) -> list[Path]:
+    return [page for page in PAGES if blocks(page, language)]
 
 
 def script_with_needs(path: Path) -> list[str]:
@@ -29,19 +46,46 @@ def script_with_needs(path: Path) -> list[str]:
     return [*before, text.replace("$patients", "500")]
 
 
-@pytest.mark.parametrize("block", blocks("python"))
-def test_python_blocks_of_the_readme_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(block, "README.md", "exec"), {})
+@pytest.fixture
+def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be somebody who tries what a page shows: in a folder of their own, with a passphrase."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PPDM_PASSPHRASE", "correct horse battery staple")
 
 
+@pytest.mark.usefixtures("reader")
+@pytest.mark.parametrize("page", pages_with("python"), ids=lambda page: page.stem)
+def test_python_blocks_run(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for block in blocks(page, "python"):
+        exec(compile(block, page.name, "exec"), {})
+
+
+@pytest.mark.usefixtures("reader")
 @pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")  # SCBA says what it leaves open
-@pytest.mark.parametrize("block", blocks("sql"))
-def test_sql_blocks_of_the_readme_run(block: str) -> None:
+@pytest.mark.parametrize("page", pages_with("sql"), ids=lambda page: page.stem)
+def test_sql_blocks_run(page: Path) -> None:
     with ppdm_sql.connect(":memory:") as owner:
         for script in script_with_needs(ROOT / "demo" / "patients.sql"):
             owner.execute(script)
-        owner.execute(block)
-        assert owner.sql("SHOW RELEASES").fetchall()
+        for block in blocks(page, "sql"):
+            owner.execute(block)
+        assert owner.releases()
+
+
+def test_every_block_says_whether_it_runs() -> None:
+    for page in PAGES:
+        opened = re.findall(r"^```(.*)$", read(page), re.MULTILINE)[::2]
+        assert set(opened) <= {"sql", "python", "text", "sh", "json"}, page.name
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in PAGES:
+        for path, anchor in LINK.findall(read(page)):
+            target = page.parent / path if path else page
+            assert target.exists(), f"{page.name}: {path}"
+            titles = re.findall(r"^#+ (.*)$", read(target), re.MULTILINE) if anchor else []
+            anchors = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
+            assert not anchor or anchor in anchors, f"{page.name}: {path}#{anchor}"
 
 
 @pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")  # SCBA says what it leaves open
@@ -79,20 +123,31 @@ def treatment_table() -> str:
 
 def test_table_of_treatments_is_what_the_code_says() -> None:
     start, end = "<!-- treatments -->\n", "\n<!-- end of treatments -->"
-    shown = README.split(start)[1].split(end)[0]
+    page = read(TREATMENTS)
+    shown = page.split(start)[1].split(end)[0]
     if os.environ.get("PPDM_WRITE_GOLDEN"):
-        text = README.replace(start + shown + end, start + treatment_table() + end)
-        (ROOT / "README.md").write_text(text, encoding="utf-8")
+        text = page.replace(start + shown + end, start + treatment_table() + end)
+        TREATMENTS.write_text(text, encoding="utf-8")
     else:
         assert shown == treatment_table()
 
 
-def test_every_treatment_has_a_row_of_arguments() -> None:
+def test_every_treatment_has_a_row_of_arguments_and_is_in_the_readme() -> None:
+    page, readme = read(TREATMENTS), read(ROOT / "README.md")
     for transform in TRANSFORMS:
-        assert re.search(rf"^\| `{transform.keyword}\(", README, re.MULTILINE), transform.keyword
+        assert re.search(rf"^\| `{transform.keyword}\(", page, re.MULTILINE), transform.keyword
+        assert f"`{transform.keyword}`" in readme, transform.keyword
+
+
+def test_every_method_of_the_owner_is_documented() -> None:
+    page = read(ROOT / "docs" / "python.md")
+    for name in vars(Owner):
+        if not name.startswith("_") and name != "open":  # ppdm_sql.connect
+            assert re.search(rf"`{name}[`(]", page), name
 
 
 def test_every_command_is_documented_and_has_help() -> None:
+    readme = read(ROOT / "README.md")
     for name, command in cli.commands.items():
         assert command.help, name
-        assert f"ppdm {name}" in README or f"make {name}" in README, name
+        assert f"ppdm {name}" in readme or f"make {name}" in readme, name

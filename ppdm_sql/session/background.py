@@ -9,8 +9,9 @@ from sqlglot import exp
 from ppdm_sql.audit.backgrounds import Shared, match
 from ppdm_sql.compile import auditing as sql
 from ppdm_sql.compile.render import table_of
-from ppdm_sql.errors import BindError, EngineError
+from ppdm_sql.errors import BindError, EngineError, suggest
 from ppdm_sql.names import Name
+from ppdm_sql.session.sources import Sources
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Background
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.syntax import AuditRelease
+    from ppdm_sql.names import QualifiedName
     from ppdm_sql.session.engine import Engine
+
+
+_FILES = ("csv", "parquet", "json")
 
 
 def read_background(
@@ -30,6 +35,8 @@ def read_background(
     try:
         names = {Name(name) for name, _ in engine.columns(select)}
     except EngineError as error:
+        if Sources(engine).resolve(statement.against) is None:
+            raise _no_such_table(engine, statement, statement.against) from None
         error.what = f"the background cannot be read: {error.what}"
         raise error.at(statement.against_span) from None
     columns = sql.audited_columns(release)
@@ -71,3 +78,12 @@ def read_background(
     )
     assert found is not None
     return found
+
+
+def _no_such_table(engine: Engine, statement: AuditRelease, name: QualifiedName) -> BindError:
+    """Return an error of our own: DuckDB takes `voters.csv` for a file and withholds its text."""
+    known = Sources(engine).relation_names()
+    hint = suggest(str(name), known, "tables and views")
+    if name.name.folded in _FILES:
+        hint = f"a file is read into a table first: CREATE TABLE background AS FROM '{name}'"
+    return BindError(f"there is no table or view '{name}'", statement.against_span, hint)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 from sqlglot import exp
 
 from ppdm_sql.anonymity.hierarchies import check_listed
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
-from ppdm_sql.model.hierarchy import Dates, Listed, Ranges
+from ppdm_sql.model.hierarchy import SUPPRESSED, Dates, Listed, Ranges
 from ppdm_sql.model.syntax import FileBody, TableBody, TreeBody
 from ppdm_sql.session.creation import definition_of
 from ppdm_sql.store import catalog, hierarchies
@@ -174,4 +175,25 @@ def _file_levels(body: FileBody) -> list[pa.Array]:
         raise BindError(
             "this file cannot be read as a hierarchy", body.span, f"{_LAYOUT}, UTF-8"
         ) from None
-    return [column.combine_chunks() for column in table.columns]
+    levels = [column.combine_chunks() for column in table.columns]
+    _refuse_header(levels[-1], body)
+    return levels
+
+
+def _refuse_header(last_level: pa.Array, body: FileBody) -> None:
+    """Raise for a first line that alone does not end in `*`.
+
+    Such a line would be a value that no row has, and a level of its own that counts in the loss. A
+    header over columns without `*` cannot be told from a value.
+    """
+    others = last_level[1:]
+    if (
+        len(others) > 1
+        and last_level[0].as_py() != SUPPRESSED
+        and pc.all(pc.equal(others, SUPPRESSED)).as_py()
+    ):
+        raise BindError(
+            "the first line of this file looks like a header: every other line ends in '*'",
+            body.span,
+            "leave it out: every line is a value and its groups, the first one too",
+        )

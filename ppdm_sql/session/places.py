@@ -29,7 +29,7 @@ def located(statement: PlainSql) -> Iterator[None]:
         if statement.span is not None:
             error.at(place_in(statement.span, error.engine_text))
         if error.hint is None and "syntax error" in error.what:
-            error.hint = _near_miss(statement.text)
+            _explain(error, statement.text)
         raise
 
 
@@ -71,9 +71,23 @@ def _index_at(text: str, column: int) -> int:
     return len(text)
 
 
-def _near_miss(text: str) -> str | None:
-    """Return a hint when a statement looks like one of ours."""
+def _explain(error: EngineError, text: str) -> None:
+    """Say more where DuckDB says only that it cannot read a statement."""
     words = text.upper().split()
+    if words[0] in ("GRANT", "REVOKE") or words[:2] in (["CREATE", "USER"], ["CREATE", "ROLE"]):
+        error.what = f"DuckDB has no {' '.join(words[: 1 + (words[0] == 'CREATE')])}"
+        error.hint = (
+            "it knows no users and no privileges: PUBLISH RELEASE … TO 'study.duckdb' writes what "
+            "others may have to a file of its own"
+        )
+    else:
+        error.hint = _near_miss(words)
+
+
+def _near_miss(words: list[str]) -> str | None:
+    """Return a hint when a statement looks like one of ours."""
+    if words[:2] == ["SHOW", "RELEASE"]:
+        return "SHOW RELEASES lists all of them, DESCRIBE RELEASE name tells of one"
     for opening in STATEMENTS:
         *first, last = opening.split()
         found = words[: len(first) + 1]

@@ -17,6 +17,7 @@ from ppdm_sql.model.syntax import (
     TargetClause,
 )
 from ppdm_sql.statements.arguments import parse_number
+from ppdm_sql.statements.hierarchy import refuse_body
 from ppdm_sql.statements.tokens import Shape
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def _column(cursor: Cursor) -> GeneralizedColumn:
 def _using(cursor: Cursor) -> ColumnName | None:
     if not cursor.take("USING"):
         return None
+    refuse_body(cursor)
     return ColumnName(*cursor.name("the name of a hierarchy"))
 
 

@@ -30,7 +30,27 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
+_AFTER = ("when", "until")
 _BODIES = ("SUPPRESS DIGITS RIGHT", "RANGES (…)", "TREE (…)", "DATE (…)", "TABLE t", "FROM 'file'")
+
+
+def refuse_body(cursor: Cursor) -> None:
+    """Fail where a hierarchy is written out in the place of its name; no word is reserved."""
+    word, after = cursor.word, cursor.peek(1)
+    is_body = (
+        word.shape is Shape.STRING
+        or after.folded == "("
+        or cursor.at("SUPPRESS", "DIGITS")
+        or (word.folded == "from" and after.shape is Shape.STRING)
+        or (word.folded == "table" and after.shape is Shape.WORD and after.folded not in _AFTER)
+    )
+    if is_body:
+        first = word.text.upper() if word.shape is Shape.WORD else "FROM"
+        body = next((one for one in _BODIES if one.split()[0] == first), "…")
+        cursor.fail(
+            "a hierarchy is named here, not written out",
+            f"write CREATE HIERARCHY name AS {body}; before this statement, and USING name here",
+        )
 
 
 def parse_create_hierarchy(cursor: Cursor) -> CreateHierarchy:

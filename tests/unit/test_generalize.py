@@ -544,6 +544,8 @@ def test_a_hierarchy_from_a_file(table_1: Owner, tmp_path: Path, separator: str)
         (b"\xff\xfe;x\n", "cannot be read as a hierarchy"),
         (b"", "cannot be read as a hierarchy"),
         (b"M;x\nM;y\n", "1 value too many"),
+        (b"sex;any\nM;*\nF;*\n", "looks like a header"),
+        (b"\xef\xbb\xbfvalue;group;\n1;low;*\n2;low;*\n", "looks like a header"),
     ],
 )
 def test_a_file_that_is_no_hierarchy_is_refused(
@@ -554,6 +556,19 @@ def test_a_file_that_is_no_hierarchy_is_refused(
     with pytest.raises(ppdm_sql.PpdmError, match=what):
         owner.execute(f"CREATE HIERARCHY h AS FROM '{file}'")
     assert owner.execute("SHOW HIERARCHIES").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["M;*\nF;*\n", "M;person\nF;*\n", "sex;any\nM;x\nF;y\n", "*\nM\nF\n", "M;x\nF;*\nD;y\n"],
+)
+def test_a_first_line_that_may_be_a_value_is_one(
+    owner: Owner, tmp_path: Path, content: str
+) -> None:
+    file = tmp_path / "h.csv"
+    file.write_text(content)
+    owner.execute(f"CREATE HIERARCHY h AS FROM '{file}'")
+    assert owner.execute("SHOW HIERARCHIES").fetchall()[0][3] == content.count("\n")
 
 
 def test_a_file_that_is_not_there_is_said(owner: Owner) -> None:

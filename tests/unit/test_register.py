@@ -14,6 +14,7 @@ from ppdm_sql.kernels.bands import EDGES_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 KEY = "2b7e151628aed2a6abf7158809cf4f3c"
 SIGNATURES = {
@@ -206,3 +207,20 @@ def test_functions_of_an_app_s_own_treatments_are_not_registered_by_name_alone()
         ((before,),) = rows(connection, count)
         names = ppdm_sql.register(connection)
         assert rows(connection, count) == [(before + len(names),)]
+
+
+def test_a_live_view_with_noise_needs_the_functions_and_others_do_not(tmp_path: Path) -> None:
+    database = tmp_path / "owner" / "clinic.duckdb"
+    with ppdm_sql.connect(database) as owner:
+        owner.execute(
+            "CREATE TABLE people AS SELECT i AS id, 60.0 + i AS weight FROM range(3) AS t (i);"
+            "CREATE RELEASE noised FROM people (id KEY, weight SENSITIVE AS noise(normal(0, 5)));"
+            "CREATE RELEASE plain FROM people (id KEY AS pseudonym(), weight NEUTRAL)"
+        )
+        noised = owner.sql("FROM noised ORDER BY ALL").fetchall()
+    with duckdb.connect(database) as app:
+        assert len(rows(app, "FROM plain")) == 3
+        with pytest.raises(duckdb.CatalogException, match="ppdm_drawn does not exist"):
+            app.sql("FROM noised")
+        ppdm_sql.register(app)
+        assert rows(app, "FROM noised ORDER BY ALL") == noised

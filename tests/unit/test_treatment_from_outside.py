@@ -431,7 +431,7 @@ class TestListed:
             assert text.strip() == text != ""
             assert "\n" not in text
             assert not text.endswith(".")
-            assert "|" not in text  # they stand in a table of the README
+            assert "|" not in text  # they stand in a table of docs/treatments.md
 
     def test_is_a_frozen_value(self, transform: type[Transform]) -> None:
         parameters = getattr(transform, "__dataclass_params__", None)

@@ -1,0 +1,1 @@
+GRANT SELECT ON research.people TO bob;

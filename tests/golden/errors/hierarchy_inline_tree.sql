@@ -1,0 +1,3 @@
+CREATE RELEASE research.groups FROM clinic.people (id KEY, age QUASI, ward QUASI, illness SENSITIVE)
+GENERALIZE ward, age USING TREE (('Flu', 'mild'))
+    UNTIL k = 2;
