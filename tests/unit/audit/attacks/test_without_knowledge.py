@@ -8,6 +8,7 @@ import pytest
 from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
 from ppdm_sql.audit.attacks.digit_shift import DigitShift, has_few_decimals
+from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
 from ppdm_sql.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
@@ -68,6 +69,30 @@ def test_digits_of_long_fractions_are_left_alone() -> None:
     assert not DigitShift().applies_to(target, Scene(subject(*target.columns)))
     text = Target(Scope.COLUMN, (labels("x", [1], [1]),))
     assert not DigitShift().applies_to(text, Scene(subject(*text.columns)))
+
+
+def test_values_near_the_original_are_taken_as_they_stand() -> None:
+    x = np.sort(np.random.default_rng(4).uniform(0, 100, 2_000))
+    grouped = x.reshape(-1, 2).mean(axis=1).repeat(2)
+    found = attack_column(FaceValue(), numbers("x", x, grouped, "microaggregation"))
+    assert found.share > 0.99
+    assert found.knowledge == "none"
+    assert found.of == 2_000
+    hidden = attack_column(FaceValue(), numbers("x", x, x + 40))
+    assert hidden.share == 0
+    noised = x + np.random.default_rng(5).normal(0, 50, 2_000)
+    assert attack_column(FaceValue(), numbers("x", x, noised, "noise")).share < 0.03
+
+
+def test_labels_that_stayed_are_taken_as_they_stand() -> None:
+    town = np.random.default_rng(6).integers(0, 5, 1_000)
+    some = np.where(np.arange(1_000) % 4 == 0, 9, town)
+    assert attack_column(FaceValue(), labels("town", town, some)).share == 0.75
+    assert attack_column(FaceValue(), labels("town", town, town + 5)).share == 0
+    nothing = Target(Scope.COLUMN, (labels("town", [-1, 1], [1, -1]),))
+    assert not FaceValue().applies_to(nothing, Scene(subject(*nothing.columns)))
+    whole = Target(Scope.TABLE, (labels("town", town, town),))
+    assert not FaceValue().applies_to(whole, Scene(subject(*whole.columns)))
 
 
 def graded(x: np.ndarray, edges: list[float]) -> np.ndarray:
