@@ -14,6 +14,7 @@ from ppdm_sql.audit.attacks import ATTACKS, run_attacks
 from ppdm_sql.audit.attacks.differencing import (
     DifferencingClasses,
     DifferencingNumbers,
+    mixed_away,
     newly_exposed,
 )
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
@@ -171,16 +172,53 @@ def test_population_counts_everybody_who_could_be_in_a_class() -> None:
     assert population(empty, np.array([0]), 1).tolist() == [0]
 
 
+def differenced(now: np.ndarray, before: np.ndarray) -> float:
+    column = numbers("x", X, now, "noise")
+    everybody = np.zeros(len(X), dtype=np.int64)
+    scene = Scene(subject(column), earlier=Earlier({"x": before}, everybody, everybody))
+    return attack_column(DifferencingNumbers(), column, scene).share
+
+
+SMALL_NOISE = NOISE / 5
+
+
 def test_two_versions_with_new_noise_tell_more_than_one() -> None:
+    again, unknown = RNG.normal(0, 6, len(X)), np.full(len(X), np.nan)
+    assert differenced(X + SMALL_NOISE, X + again) == pytest.approx(0.5, abs=0.05)
+    assert differenced(X + SMALL_NOISE, X + 2 * again) == pytest.approx(0.2, abs=0.05)
+    # Noise of two sizes from one draw would be undone altogether.
+    assert differenced(X + SMALL_NOISE, X + 2 * SMALL_NOISE) == pytest.approx(1)
+    assert differenced(X + SMALL_NOISE, unknown) == 0
+
+
+@pytest.mark.parametrize("before", [X, X + 17, 3 * X, 5 - 2 * X])
+def test_an_earlier_version_without_noise_tells_all(before: np.ndarray) -> None:
+    assert differenced(X + NOISE, before) == pytest.approx(1)
+
+
+def test_an_earlier_version_shows_what_only_was_moved_since() -> None:
+    assert differenced(X + 17, X) == differenced(2 * X, X) == 1
+    assert differenced(X + 17, X + 17) == differenced(X, X) == 0
+
+
+@pytest.mark.parametrize(
+    "before",
+    [X + NOISE, 2 * (X + NOISE) + 1, RNG.permutation(X), np.zeros(len(X))],
+    ids=["the same", "the same, scaled", "other people's", "nothing"],
+)
+def test_an_earlier_version_that_knows_no_more_tells_no_more(before: np.ndarray) -> None:
+    assert differenced(X + NOISE, before) < 0.005
+
+
+def test_few_rows_are_not_mixed() -> None:
+    assert mixed_away(X[:9], X[:9] + NOISE[:9], X[:9]) == 0
+
+
+def test_versions_with_one_partition_expose_nobody() -> None:
     column = numbers("x", X, X + NOISE, "noise")
     everybody = np.zeros(len(X), dtype=np.int64)
-    drawn_anew = Earlier({"x": X + RNG.normal(0, 30, len(X))}, everybody, everybody)
-    scene = Scene(subject(column), earlier=drawn_anew)
-    assert attack_column(DifferencingNumbers(), column, scene).share == pytest.approx(0.5, abs=0.1)
     scene = Scene(subject(column), earlier=Earlier({"x": X + NOISE}, everybody, everybody))
-    assert attack_column(DifferencingNumbers(), column, scene).share == 0
-    found = attack_table(DifferencingClasses(), column, scene=scene)
-    assert found.share == 0
+    assert attack_table(DifferencingClasses(), column, scene=scene).share == 0
     assert not DifferencingNumbers().applies_to(
         Target(Scope.COLUMN, (column,)), Scene(subject(column))
     )
