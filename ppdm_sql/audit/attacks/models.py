@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ppdm_sql.audit.attacks.band_edges import fit_bands
+from ppdm_sql.audit.attacks.two_sides import fit_sides
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,7 +36,7 @@ def guess_numbers(
     x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
 ) -> FloatArray:
     """Return guesses for released numbers, from known originals `x` of released `y`."""
-    exact = exact_model(x, y)
+    exact = exact_model(x, y, unknown, words)
     if exact is None:
         return likely_model(x, y, words)[0](unknown)
     guess = exact(unknown)
@@ -43,8 +44,13 @@ def guess_numbers(
     return np.where(open_, likely_model(x, y, words)[0](unknown), guess) if open_.any() else guess
 
 
-def exact_model(x: FloatArray, y: FloatArray) -> Model | None:
+def exact_model(
+    x: FloatArray, y: FloatArray, released: FloatArray, words: Sequence[str]
+) -> Model | None:
     """Return the simplest model that explains all known pairs exactly, or else most of them."""
+    sides = fit_sides(x, y, released, words)
+    if sides is not None and _explains(sides, x, y, 0, MOST):
+        return sides
     fits = ((_as_it_is, 0), (_shift, 1), (_scale, 1), (_clean_line, 2), (fit_bands, 2))
     tried = [(fit(x, y), constants) for fit, constants in fits if len(x) > constants]
     for share in (1.0, MOST):

@@ -47,7 +47,7 @@ def guess_rows(
     does best for known rows that it was not shown.
     """
     guess = np.full(unknown.shape, np.nan)
-    left = _columns_alone(x, y, unknown, guess)
+    left = _columns_alone(x, y, unknown, words, guess)
     size = x.shape[1]
     for first in range(0, size - 1, 2):
         left = _together(_PAIR, [first, first + 1], left, (x, y, unknown), guess)
@@ -63,13 +63,14 @@ def _columns_alone(
     x: FloatArray,
     y: FloatArray,
     unknown: FloatArray,
+    words: Sequence[str],
     guess: FloatArray,
 ) -> list[int]:
     """Fill in the columns that are explained on their own; return the others."""
     left = []
     for column in range(x.shape[1]):
         has = ~np.isnan(x[:, column] + y[:, column])
-        model = exact_model(x[has, column], y[has, column])
+        model = exact_model(x[has, column], y[has, column], unknown[:, column], words)
         if model is None:
             left.append(column)
         else:

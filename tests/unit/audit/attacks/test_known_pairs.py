@@ -72,14 +72,32 @@ def test_rho_leaves_the_other_rows_to_known_persons() -> None:
     assert attack_group(KnownPairs(20), *mixed).share == pytest.approx(0.95, abs=0.03)
 
 
-def test_mean_noise_falls_to_known_persons() -> None:
+def mean_noised(x: np.ndarray) -> np.ndarray:
     """Document 004: one amount off values from the mean on, one onto those below."""
-    mean = SALARIES.mean()
-    above = mean <= SALARIES
-    moved = np.where(above, SALARIES - 2 * mean / above.sum(), SALARIES + 2 * mean / (~above).sum())
-    assert (
-        attack_column(KnownPairs(20), numbers("salary", SALARIES, moved, "mean_noise")).share > 0.9
+    above = x >= x.mean()
+    moved: np.ndarray = np.where(
+        above, x - 2 * x.mean() / above.sum(), x + 2 * x.mean() / (~above).sum()
     )
+    return moved
+
+
+@pytest.mark.parametrize("persons", [2, 5, 20])
+def test_mean_noise_falls_to_known_persons(persons: int) -> None:
+    column = numbers("salary", SALARIES, mean_noised(SALARIES), "mean_noise")
+    assert attack_column(KnownPairs(persons), column).share > 0.98
+    noised = SALARIES + np.random.default_rng(19).normal(0, 9_000, len(SALARIES))
+    hidden = numbers("salary", SALARIES, noised, "mean_noise")
+    assert attack_column(KnownPairs(persons), hidden).share < 0.05
+
+
+def test_mean_noise_of_few_rows_falls_to_one_known_on_any_side() -> None:
+    incomes = np.array([10_000.0, 11_000, 12_000, 90_000, 95_000, 99_000])
+    released = mean_noised(incomes)
+    for known in (0, 5):
+        pair = incomes[[known]], released[[known]]
+        guess = guess_numbers(*pair, released, ("mean_noise",))
+        assert guess == pytest.approx(incomes)
+    assert guess_numbers(incomes[:1], released[:1], np.full(3, 7.0), ("mean_noise",)).shape == (3,)
 
 
 def test_a_known_person_names_an_alias() -> None:
