@@ -18,13 +18,11 @@ from ppdm_sql.audit.attacks.differencing import (
     newly_exposed,
 )
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
-from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking, link, population
 from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
 from ppdm_sql.audit.attacks.protocol import Background, Earlier, Scene, Scope, Target
 from ppdm_sql.audit.attacks.spectral import Spectral
 from ppdm_sql.audit.backgrounds import Shared, match
-from ppdm_sql.model.syntax import Role
 from tests.unit.audit.attacks.running import attack_column, attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -82,29 +80,6 @@ def test_correlated_columns_filter_each_others_noise() -> None:
 def test_spectral_needs_noise() -> None:
     scene = Scene(subject(numbers("x", X, X)))
     assert not Spectral().applies_to(Target(Scope.TABLE, scene.sample.columns), scene)
-
-
-def test_nearest_rows_are_the_right_ones_until_noise_hides_them() -> None:
-    y = RNG.uniform(0, 100, 4_000)
-    town = RNG.integers(0, 20, 4_000)
-    weak = (
-        numbers("x", X, 2 * X + 1),
-        numbers("y", y, y - 5),
-        labels("town", town, town, "keep", Role.QUASI),
-    )
-    found = attack_table(RecordLinkage(), *weak)
-    assert found.share > 0.95
-    assert found.chance == pytest.approx(1 / 2_000)
-    strong = (numbers("x", X, X + 10 * NOISE, "noise"),)
-    assert attack_table(RecordLinkage(), *strong).share < 0.02
-
-
-def test_rows_that_cannot_be_told_apart_are_linked_by_lot() -> None:
-    same = labels("town", [0] * 10, [0] * 10, "keep", Role.QUASI)
-    assert attack_table(RecordLinkage(), same).share == pytest.approx(0.1)
-    mapped = labels("town", range(10), range(10, 20))
-    scene = Scene(subject(mapped))
-    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (mapped,)), scene)
 
 
 def texts(*values: str | None) -> pa.Array:
