@@ -38,6 +38,8 @@ def test_rows_that_cannot_be_told_apart_are_linked_by_lot() -> None:
     mapped = labels("town", range(10), range(10, 20))
     scene = Scene(subject(mapped))
     assert not RecordLinkage().applies_to(Target(Scope.TABLE, (mapped,)), scene)
+    texts = Column("x", Role.QUASI, ("mapping",), 1, Values(X[:10]), mapped.released)
+    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (texts,)), Scene(subject(texts)))
 
 
 def test_columns_that_were_turned_around_are_turned_back() -> None:

@@ -189,6 +189,10 @@ def test_few_rows_are_not_mixed() -> None:
     assert mixed_away(X[:9], X[:9] + NOISE[:9], X[:9]) == 0
 
 
+def test_a_version_that_shows_nothing_leaves_all_to_the_one_before() -> None:
+    assert differenced(np.zeros(len(X)), X + SMALL_NOISE) > 0.9
+
+
 def test_versions_with_one_partition_expose_nobody() -> None:
     column = numbers("x", X, X + NOISE, "noise")
     everybody = np.zeros(len(X), dtype=np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,9 @@ def test_labels_that_stayed_are_taken_as_they_stand() -> None:
     assert attack_column(FaceValue(), labels("town", town, town + 5)).share == 0
     nothing = Target(Scope.COLUMN, (labels("town", [-1, 1], [1, -1]),))
     assert not FaceValue().applies_to(nothing, Scene(subject(*nothing.columns)))
+    both = numbers("x", [1], [1]), labels("x", [1], [1])
+    other_kind = Target(Scope.COLUMN, (replace(both[0], released=both[1].released),))
+    assert not FaceValue().applies_to(other_kind, Scene(subject(*other_kind.columns)))
     whole = Target(Scope.TABLE, (labels("town", town, town),))
     assert not FaceValue().applies_to(whole, Scene(subject(*whole.columns)))
 
