@@ -95,6 +95,19 @@ def test_a_generalized_release_reaches_its_k_and_noise_is_fixed(clinic: Owner) -
     assert {f.name for f in report.figures} | {a.attack for a in report.attacks} <= known
 
 
+@pytest.mark.parametrize("treatment", ["translation()", "scaling()", "rotation()", "hybrid()"])
+def test_two_known_rows_undo_a_group_as_the_readme_says(owner: Owner, treatment: str) -> None:
+    columns = [f"c{i}" for i in range(5)]
+    values = ", ".join(f"(hash(i, '{name}') % 100_000) / 100 AS {name}" for name in columns)
+    owner.execute(
+        f"CREATE TABLE t AS SELECT i AS id, {values} FROM range(500) AS numbers (i);"
+        f"CREATE RELEASE r FROM t (id KEY, ({', '.join(columns)}) SENSITIVE AS {treatment})"
+    )
+    report = owner.audit("r", is_internal=True)
+    assert report.values("known_pairs_2")[", ".join(columns)] == pytest.approx(1, abs=0.02)
+    assert report.values("known_input") == {", ".join(columns): pytest.approx(1)}
+
+
 def test_figures_agree_with_what_the_release_says_of_itself(clinic: Owner) -> None:
     report = clinic.audit("research.patients")
     said = {figure.figure: figure.value for figure in clinic.figures("research.patients")}

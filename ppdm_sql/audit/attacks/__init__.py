@@ -12,6 +12,7 @@ from ppdm_sql.audit.attacks.averaging import Averaging
 from ppdm_sql.audit.attacks.band_width import BandWidth
 from ppdm_sql.audit.attacks.differencing import DifferencingClasses, DifferencingNumbers
 from ppdm_sql.audit.attacks.digit_shift import DigitShift
+from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Attack, Finding, Scene
 
 ATTACKS: tuple[Attack, ...] = (
+    FaceValue(),
     DigitShift(),
     BandWidth(),
     Averaging(),

@@ -50,7 +50,7 @@ class BandWidth:
             target.label,
             share,
             chance_number(x, near),
-            f"the spacing of the values gives {SHARE} of the distances to the smallest value away",
+            f"the spacing of the values tells {SHARE} of all distances from the smallest value",
             len(x),
         )
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.averaging import averaged_away
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import IntArray
+    from ppdm_sql.anonymity import FloatArray, IntArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+
+_LEAST_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,13 @@ class DifferencingClasses:
 
 @dataclass(frozen=True, slots=True)
 class DifferencingNumbers:
-    """The mean of what the two versions say: noise that was drawn again averages away."""
+    """The earlier version as it stands, and the best mixture of what the two say."""
 
     name: ClassVar[str] = "differencing"
-    knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
+    knowledge: ClassVar[str] = (
+        "this version and the one before it, linked person by person; how large the errors are, and"
+        " the mean and spread of the original from a public source"
+    )
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Columns of numbers that both versions have."""
@@ -59,22 +63,66 @@ class DifferencingNumbers:
         return column.is_numeric and column.name in scene.earlier.numbers
 
     def run(self, target: Target, scene: Scene) -> Finding:
-        """Say how much of the error's variance the mean is rid of."""
+        """Say how much of this version's error the earlier one takes away."""
         column = target.columns[0]
         assert scene.earlier is not None
         before, after = column.original.numbers, column.released.numbers
         assert before is not None
         assert after is not None
-        share = averaged_away(before, (after, scene.earlier.numbers[column.name]))
+        together = np.stack((before, after, scene.earlier.numbers[column.name]))
+        x, now, then = together[:, ~np.isnan(together).any(axis=0)]
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             target.label,
-            share,
+            max(shown_before(x, now, then), mixed_away(x, now, then)),
             0.0,
-            f"the mean of both versions is rid of {SHARE} of the error",
+            f"together with the version before, this one is rid of {SHARE} of its error",
         )
+
+
+def shown_before(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
+    """Return the share of this version's squared error that the earlier one, as it is, has not."""
+    return _gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
+
+
+def mixed_away(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
+    """Return how much of the error of the best guess from this version the earlier one takes away.
+
+    The best guess is the best linear one. From two independent errors it is the mean weighted by
+    inverse variances; where the earlier version was only shifted or scaled, it is that alone.
+    Both sides guess their best: what noise shrinks by itself needs no second version.
+    """
+    rows = len(x)
+    if rows < _LEAST_ROWS:
+        return 0.0
+    alone = _rest(x, now)
+    news = _rest(then, now)
+    size = float(news @ news)
+    if size <= 0:
+        return 0.0  # the same answer twice
+    left = alone - news * float(alone @ news) / size
+    # One more constant was fitted than without the earlier version.
+    fair = (rows - 2) / (rows - 3)
+    return _gain(float(alone @ alone), fair * float(left @ left))
+
+
+def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return what the best line in y does not explain of x."""
+    centered: FloatArray = x - x.mean()
+    spread = y - y.mean()
+    size = float(spread @ spread)
+    if size <= 0:
+        return centered
+    rest: FloatArray = centered - spread * float(spread @ centered) / size
+    # What is explained up to rounding is explained.
+    return rest if float(rest @ rest) > 1e-28 * float(x @ x) else np.zeros(len(x))
+
+
+def _gain(error: float, left: float) -> float:
+    # What rounding leaves or takes is no gain.
+    return max(1 - left / error, 0.0) if error > 0 and left < error * (1 - 1e-9) else 0.0
 
 
 def newly_exposed(now: IntArray, before: IntArray) -> float:

@@ -5,17 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from ppdm_sql.audit.attacks.models import guess_rows
+from ppdm_sql.audit.attacks.known_rows import recovered_rows, rows_shown
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
-from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
-from ppdm_sql.audit.shape import matrices
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene, Target
-
-_DRAWS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +23,20 @@ class KnownInput:
         """Groups of numbers."""
         if target.scope is not Scope.GROUP or not all(c.is_numeric for c in target.columns):
             return False
-        return len(matrices(target.columns)[0]) > 2 * len(target.columns)
+        return rows_shown(target.columns) > 2 * len(target.columns)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Turn all rows as the known ones."""
-        x, y = matrices(target.columns)
         size = len(target.columns)
-        near = [tolerance(column) for column in x.T]
         generator = scene.generator(self.name + target.label)
-        shares = []
-        for _ in range(_DRAWS):
-            known = generator.choice(len(x), size, replace=False)
-            guess = guess_rows(x[known], y[known], y)
-            right = [hits(x[:, i], guess[:, i], near[i]) for i in range(size)]
-            shares.append(float(np.delete(np.all(right, axis=0), known).mean()))
-        share = float(np.mean(shares))
+        share, chance = recovered_rows(target.columns, size, generator)
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             target.label,
             share,
-            min(chance_number(column, near[i]) for i, column in enumerate(x.T)),
+            chance,
             f"with {size} known rows, {SHARE} of the rows are turned back",
-            len(x),
+            rows_shown(target.columns),
         )

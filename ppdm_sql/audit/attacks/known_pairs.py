@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.models import guess_numbers, guess_rows
+from ppdm_sql.audit.attacks.known_rows import DRAWS, recovered_rows, rows_shown
+from ppdm_sql.audit.attacks.models import guess_numbers
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 from ppdm_sql.audit.attacks.scoring import (
     chance_label,
     chance_number,
-    hits,
     recovered,
     tolerance,
 )
-from ppdm_sql.audit.shape import matrices
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.anonymity import IntArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
-
-_DRAWS = 10
-"""Who is known is drawn this often; the share is the mean."""
+    from ppdm_sql.audit.subject import Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +40,12 @@ class KnownPairs:
         return f"the original values of {self.persons} persons in the release"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
-        """Columns treated alone, and groups of numbers."""
+        """Groups of numbers, and columns; those of a group too, unless they are mixed."""
         if target.scope is Scope.GROUP:
             is_possible = all(column.is_numeric for column in target.columns)
-            return is_possible and len(matrices(target.columns)[0]) > self.persons
+            return is_possible and rows_shown(target.columns) > self.persons
         column = target.columns[0]
-        if target.scope is not Scope.COLUMN or not target.is_alone:
+        if target.scope is not Scope.COLUMN or "rotation" in column.treatments:
             return False
         if column.is_numeric:
             return len(column.pair()[0]) > self.persons
@@ -58,12 +55,14 @@ class KnownPairs:
         """Draw who is known, guess the others, count."""
         generator = scene.generator(self.name + target.label)
         column = target.columns[0]
+        what = "values"
         if target.scope is Scope.GROUP:
-            x, y = matrices(target.columns)
-            size, (share, chance) = len(x), self._rows(x, y, generator)
+            size = rows_shown(target.columns)
+            share, chance = recovered_rows(target.columns, self.persons, generator)
+            what = "rows"
         elif column.is_numeric:
-            x, y = column.pair()
-            size, (share, chance) = len(x), self._numbers(x, y, generator)
+            size = len(column.pair()[0])
+            share, chance = self._numbers(column, generator)
         else:
             before, after = _labels_of(target)
             size, (share, chance) = len(before), self._labels(before, after, generator)
@@ -74,41 +73,26 @@ class KnownPairs:
             target.label,
             share,
             chance,
-            f"with {self.persons} known persons, {SHARE} of all values come back",
+            f"with {self.persons} known persons, {SHARE} of all {what} come back",
             size,
         )
 
-    def _numbers(
-        self, x: FloatArray, y: FloatArray, generator: np.random.Generator
-    ) -> tuple[float, float]:
+    def _numbers(self, column: Column, generator: np.random.Generator) -> tuple[float, float]:
+        x, y = column.pair()
         near = tolerance(x)
         shares = []
-        for _ in range(_DRAWS):
+        for _ in range(DRAWS):
             known = generator.choice(len(x), self.persons, replace=False)
-            guess = guess_numbers(x[known], y[known], y)
+            guess = guess_numbers(x[known], y[known], y, column.treatments)
             shares.append(recovered(np.delete(x, known), np.delete(guess, known), near))
         return float(np.mean(shares)), chance_number(x, near)
-
-    def _rows(
-        self, x: FloatArray, y: FloatArray, generator: np.random.Generator
-    ) -> tuple[float, float]:
-        """A row is recovered when all its columns are."""
-        near = [tolerance(column) for column in x.T]
-        shares = []
-        for _ in range(_DRAWS):
-            known = generator.choice(len(x), self.persons, replace=False)
-            guess = guess_rows(x[known], y[known], y)
-            right = [hits(x[:, i], guess[:, i], near[i]) for i in range(x.shape[1])]
-            shares.append(float(np.delete(np.all(right, axis=0), known).mean()))
-        chance = min(chance_number(column, near[i]) for i, column in enumerate(x.T))
-        return float(np.mean(shares)), chance
 
     def _labels(
         self, x: IntArray, y: IntArray, generator: np.random.Generator
     ) -> tuple[float, float]:
         """A known person tells what its alias stands for; the others are guessed."""
         shares = []
-        for _ in range(_DRAWS):
+        for _ in range(DRAWS):
             known = generator.choice(len(x), self.persons, replace=False)
             meaning = np.full(int(y.max()) + 1, int(np.bincount(x[known]).argmax()))
             meaning[y[known]] = x[known]

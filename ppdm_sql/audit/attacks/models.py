@@ -1,4 +1,7 @@
-"""How an attacker turns known pairs into guesses: the simplest model that fits them."""
+"""How an attacker turns known pairs into guesses: the simplest model that fits them.
+
+The words of a column's treatments are known to everybody: a published file has them in comments.
+"""
 
 from __future__ import annotations
 
@@ -6,96 +9,106 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from ppdm_sql.audit.attacks.band_edges import fit_bands
+from ppdm_sql.audit.attacks.two_sides import fit_sides
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ppdm_sql.anonymity import FloatArray
 
 Model: TypeAlias = "Callable[[FloatArray], FloatArray]"
 Fit: TypeAlias = "Callable[[FloatArray, FloatArray], Model | None]"
-_EXACT = 1e-7
-_MOST = 0.6
+EXACT = 1e-7
+"""A model is exact within this share of what it explains varies by."""
+ROUNDING = 256 * float(np.finfo(np.float64).eps)
+"""Beside that, numbers round by so much of their size."""
+MOST = 0.6
 """A model holds when it explains this share of the known exactly: rho may have moved the others."""
-_TRIALS = 40
+_NEARLY = 1e-3
+AS_GOOD = 1.25
+"""An error that is larger by this factor is as good."""
+AROUND = frozenset({"noise", "mean_noise", "microaggregation"})
+"""Treatments whose values lie around the original ones."""
 
 
-def guess_numbers(x: FloatArray, y: FloatArray, unknown: FloatArray) -> FloatArray:
+def guess_numbers(
+    x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
+) -> FloatArray:
     """Return guesses for released numbers, from known originals `x` of released `y`."""
-    for fit, constants in ((_shift, 1), (_scale, 1), (_clean_line, 2), (_graded, 2)):
-        model = fit(x, y) if len(x) > constants else None
-        if model is not None and _explains(x, model(y), constants):
-            return model(unknown)
-    if len(x) < 3:
-        return _or_mean(_line(x, y), x, unknown)
-    best = min((_line, _between, _nearest), key=lambda fit: _left_out(fit, x, y))
-    return _or_mean(best(x, y), x, unknown)
+    exact = exact_model(x, y, unknown, words)
+    if exact is None:
+        return likely_model(x, y, words)[0](unknown)
+    guess = exact(unknown)
+    open_ = np.isnan(guess)
+    return np.where(open_, likely_model(x, y, words)[0](unknown), guess) if open_.any() else guess
 
 
-def guess_rows(x: FloatArray, y: FloatArray, unknown: FloatArray) -> FloatArray:
-    """Return guesses for released rows of several columns: a rotation, else an affine map.
+def exact_model(
+    x: FloatArray, y: FloatArray, released: FloatArray, words: Sequence[str]
+) -> Model | None:
+    """Return the simplest model that explains all known pairs exactly, or else most of them."""
+    sides = fit_sides(x, y, released, words)
+    if sides is not None and _explains(sides, x, y, 0, MOST):
+        return sides
+    fits = ((_as_it_is, 0), (_shift, 1), (_scale, 1), (_clean_line, 2), (fit_bands, 2))
+    tried = [(fit(x, y), constants) for fit, constants in fits if len(x) > constants]
+    for share in (1.0, MOST):
+        for model, constants in tried:
+            if model is not None and _explains(model, x, y, constants, share):
+                return model
+    return None
 
-    Maps are fitted to all known rows and to some of them, in case that others have noise.
+
+def likely_model(x: FloatArray, y: FloatArray, words: Sequence[str]) -> tuple[Model, float]:
+    """Return the model that guesses known pairs best that it was not shown, and its usual error.
+
+    The simplest one if that is nearly exact; the error is infinite where it could not be tried.
     """
-    count, size = x.shape
-    wide, unknown_wide = _with_ones(y), _with_ones(unknown)
-    turn = _best_map(x, y, _rotation, min(2, count))
-    if turn is not None:
-        rotated: FloatArray = unknown @ turn
-        return rotated
-    if count == size:
-        linear: FloatArray = unknown @ _least_squares(x, y)
-        return linear
-    mapped = _best_map(x, wide, _least_squares, size + 1) if count > size + 1 else None
-    guess: FloatArray = unknown_wide @ (_least_squares(x, wide) if mapped is None else mapped)
-    return guess
+    never = float("inf")
+    if not len(x):
+        return _nowhere, never
+    if not np.ptp(x) and not np.ptp(y):  # one pair: which constant there is, only the words tell
+        lone = _scale(x, y) if "scaling" in words else None
+        return lone or (_as_it_is if AROUND.issuperset(words) else _shift)(x, y), never
+    simple: tuple[Fit, ...] = (_as_it_is, _shift, _scale)
+    errors = [_left_out(fit, x, y) for fit in simple]
+    near = _NEARLY * float(np.ptp(x))
+    if len(x) < 3 and min(errors) > near and not AROUND.intersection(words):
+        return _or_mean(_line, x, y), never
+    if len(x) >= 3:
+        more: tuple[Fit, ...] = (_line, _between, _nearest)
+        simple, errors = (*simple, *more), [*errors, *(_left_out(fit, x, y) for fit in more)]
+    # A few known pairs cannot tell a little better from a little luckier: the simplest of the good.
+    good = max(near, AS_GOOD * min(errors))
+    best = next(i for i, error in enumerate(errors) if error <= good)
+    return _or_mean(simple[best], x, y), errors[best]
 
 
-def _best_map(
-    x: FloatArray, y: FloatArray, fit: Callable[[FloatArray, FloatArray], FloatArray], least: int
-) -> FloatArray | None:
-    """Return the map that explains most known rows exactly; None where none explains enough."""
-    generator = np.random.default_rng(0)
-    choices = [np.arange(len(x))]
-    if len(x) > least:
-        choices += [generator.choice(len(x), least, replace=False) for _ in range(_TRIALS)]
-    maps = [fit(x[chosen], y[chosen]) for chosen in choices]
-    explained = [int(_exact(x, y @ one).sum()) for one in maps]
-    best = int(np.argmax(explained))
-    # As many rows as a map has constants are explained by any: one more must agree.
-    needed = max(_MOST * len(x), least if len(x) == least else least + 1)
-    return maps[best] if explained[best] >= needed else None
+def _explains(model: Model, x: FloatArray, y: FloatArray, constants: int, share: float) -> bool:
+    spread = float(np.ptp(x))
+    unit = spread / float(np.ptp(y)) if np.ptp(y) else 1.0
+    size = float(np.abs(x).max() + unit * np.abs(y).max())
+    explained = np.abs(model(y) - x) <= EXACT * spread + ROUNDING * size
+    # Equal pairs are one: as many as a model has constants are explained by any.
+    is_checked = len(np.unique(x[explained])) > constants
+    return is_checked and int(explained.sum()) >= share * len(x)
 
 
-def _rotation(x: FloatArray, y: FloatArray) -> FloatArray:
-    left, _, right = np.linalg.svd(y.T @ x)
-    turn: FloatArray = left @ right
-    return turn
+def _or_mean(fit: Fit, x: FloatArray, y: FloatArray) -> Model:
+    model, middle = fit(x, y), float(x.mean())
+    return model or (lambda released: np.full(len(released), middle))
 
 
-def _least_squares(x: FloatArray, y: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.lstsq(y, x, rcond=None)[0], dtype=np.float64)
+def _nowhere(released: FloatArray) -> FloatArray:
+    return np.full(len(released), np.nan)
 
 
-def _with_ones(rows: FloatArray) -> FloatArray:
-    return np.hstack((rows, np.ones((len(rows), 1))))
+def _as_it_is(x: FloatArray, y: FloatArray) -> Model:
+    return lambda released: released
 
 
-def _exact(x: FloatArray, guess: FloatArray) -> BoolArray:
-    scale = max(float(np.abs(x).max()), 1e-300)
-    near: BoolArray = np.abs(guess - x) <= _EXACT * scale
-    return near if near.ndim == 1 else np.all(near, axis=1)
-
-
-def _explains(x: FloatArray, guess: FloatArray, constants: int) -> bool:
-    explained = int(_exact(x, guess).sum())
-    return explained > constants and explained >= _MOST * len(x)
-
-
-def _or_mean(model: Model | None, x: FloatArray, unknown: FloatArray) -> FloatArray:
-    return np.full(len(unknown), x.mean()) if model is None else model(unknown)
-
-
-def _shift(x: FloatArray, y: FloatArray) -> Model | None:
+def _shift(x: FloatArray, y: FloatArray) -> Model:
     by = float(np.median(y - x))
     return lambda released: released - by
 
@@ -130,47 +143,21 @@ def _clean_line(x: FloatArray, y: FloatArray) -> Model | None:
     return lambda released: start + slope * released
 
 
-def _graded(x: FloatArray, y: FloatArray) -> Model | None:
-    """Fit bands that share their edges: two pairs give one band, its edges help the next."""
-    edges = _edges(x, y)
-    if not edges or len(edges) >= len(x):
-        return None  # as many edges as pairs fit anything
+def _between(x: FloatArray, y: FloatArray) -> Model | None:
+    """Go from known pair to known pair, and beyond the last on along the line of all."""
+    line = _line(x, y)
+    if line is None:
+        return None
+    order = np.argsort(y)
+    ends = y[order[[0, -1]]]
+    off = x[order[[0, -1]]] - line(ends)
 
     def inverse(released: FloatArray) -> FloatArray:
-        bands = np.floor(released)
-        low = np.full(len(released), np.nan)
-        high = low.copy()
-        for band in np.unique(bands):  # bands, not rows
-            inside = bands == band
-            low[inside] = edges.get(float(band), np.nan)
-            high[inside] = edges.get(float(band) + 1, np.nan)
-        values: FloatArray = low + (released - bands) * (high - low)
-        return values
+        inside = np.interp(released, y[order], x[order])
+        beyond = line(released) + np.where(released < ends[0], off[0], off[1])
+        return np.where((released < ends[0]) | (released > ends[1]), beyond, inside)
 
     return inverse
-
-
-def _edges(x: FloatArray, y: FloatArray) -> dict[float, float]:
-    edges: dict[float, float] = {}
-    bands, parts = np.floor(y), y - np.floor(y)
-    for band in np.unique(bands):
-        inside = bands == band
-        if len(np.unique(parts[inside])) > 1:
-            slope, start = np.polyfit(parts[inside], x[inside], 1)
-            edges[float(band)], edges[float(band) + 1] = float(start), float(start + slope)
-    for _ in range(len(np.unique(bands))):
-        for band, part, value in zip(bands.tolist(), parts.tolist(), x.tolist(), strict=True):
-            low, high = edges.get(band), edges.get(band + 1)
-            if low is not None and high is None and part > 0:
-                edges[band + 1] = low + (value - low) / part
-            elif high is not None and low is None and part < 1:
-                edges[band] = (value - part * high) / (1 - part)
-    return edges
-
-
-def _between(x: FloatArray, y: FloatArray) -> Model | None:
-    order = np.argsort(y)
-    return lambda released: np.interp(released, y[order], x[order])
 
 
 def _nearest(x: FloatArray, y: FloatArray) -> Model | None:

@@ -56,4 +56,6 @@ def by_rank(public: FloatArray, y: FloatArray) -> FloatArray:
     middle = (
         np.searchsorted(ordered, y, side="left") + np.searchsorted(ordered, y, side="right")
     ) / 2
-    return np.quantile(public, np.clip(middle / len(y), 0, 1))
+    # What np.quantile does, in a fraction of its time for as many quantiles as rows.
+    at = np.clip(middle / len(y), 0, 1) * (len(public) - 1)
+    return np.interp(at, np.arange(len(public)), np.sort(public))

@@ -37,8 +37,6 @@ class Target:
 
     scope: Scope
     columns: tuple[Column, ...]
-    is_alone: bool = True
-    """For a column: whether its treatment takes no other column with it."""
 
     @property
     def label(self) -> str:
@@ -117,7 +115,7 @@ class Scene:
         for column in columns:
             # What is coarser, or as it was, hides no value behind another: linking is for that.
             if not column.is_kept and not column.is_generalized:
-                yield Target(Scope.COLUMN, (column,), len(groups[column.group]) == 1)
+                yield Target(Scope.COLUMN, (column,))
         for members in groups.values():
             if len(members) > 1 and not members[0].is_kept:
                 yield Target(Scope.GROUP, tuple(members))

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 PRECISION = 0.01
 """A number is recovered within this share of its column's spread, 5 to 95 percent of the values."""
 
+_ULPS = 8
+
 
 def tolerance(x: FloatArray) -> float:
     """Return how near a guess must be: 1 % of the spread."""
@@ -24,9 +26,10 @@ def tolerance(x: FloatArray) -> float:
 
 def hits(x: FloatArray, guess: FloatArray, near: float) -> BoolArray:
     """Tell which guesses are near enough; a guess that is not there is none."""
-    # A guess that is exact but for rounding is exact.
-    rounding = 1e-9 * np.maximum(np.abs(x), 1.0)
-    found: BoolArray = np.abs(x - guess) <= near + rounding
+    # A guess that is exact but for rounding is exact. Rounding goes with the size of the numbers,
+    # never with 1: some columns vary by less than that, some by less than 1e-9 of their size.
+    rounding = _ULPS * np.spacing(np.abs(x))
+    found: BoolArray = np.abs(x - guess) <= near * (1 + 1e-9) + rounding
     return found
 
 

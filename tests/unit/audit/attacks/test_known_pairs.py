@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
-from ppdm_sql.audit.attacks.models import guess_numbers, guess_rows
+from ppdm_sql.audit.attacks.models import guess_numbers
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
 from ppdm_sql.model.syntax import Role
 from tests.unit.audit.attacks.running import attack_column, attack_group
@@ -72,14 +72,32 @@ def test_rho_leaves_the_other_rows_to_known_persons() -> None:
     assert attack_group(KnownPairs(20), *mixed).share == pytest.approx(0.95, abs=0.03)
 
 
-def test_mean_noise_falls_to_known_persons() -> None:
+def mean_noised(x: np.ndarray) -> np.ndarray:
     """Document 004: one amount off values from the mean on, one onto those below."""
-    mean = SALARIES.mean()
-    above = mean <= SALARIES
-    moved = np.where(above, SALARIES - 2 * mean / above.sum(), SALARIES + 2 * mean / (~above).sum())
-    assert (
-        attack_column(KnownPairs(20), numbers("salary", SALARIES, moved, "mean_noise")).share > 0.9
+    above = x >= x.mean()
+    moved: np.ndarray = np.where(
+        above, x - 2 * x.mean() / above.sum(), x + 2 * x.mean() / (~above).sum()
     )
+    return moved
+
+
+@pytest.mark.parametrize("persons", [2, 5, 20])
+def test_mean_noise_falls_to_known_persons(persons: int) -> None:
+    column = numbers("salary", SALARIES, mean_noised(SALARIES), "mean_noise")
+    assert attack_column(KnownPairs(persons), column).share > 0.98
+    noised = SALARIES + np.random.default_rng(19).normal(0, 9_000, len(SALARIES))
+    hidden = numbers("salary", SALARIES, noised, "mean_noise")
+    assert attack_column(KnownPairs(persons), hidden).share < 0.05
+
+
+def test_mean_noise_of_few_rows_falls_to_one_known_on_any_side() -> None:
+    incomes = np.array([10_000.0, 11_000, 12_000, 90_000, 95_000, 99_000])
+    released = mean_noised(incomes)
+    for known in (0, 5):
+        pair = incomes[[known]], released[[known]]
+        guess = guess_numbers(*pair, released, ("mean_noise",))
+        assert guess == pytest.approx(incomes)
+    assert guess_numbers(incomes[:1], released[:1], np.full(3, 7.0), ("mean_noise",)).shape == (3,)
 
 
 def test_a_known_person_names_an_alias() -> None:
@@ -91,32 +109,10 @@ def test_a_known_person_names_an_alias() -> None:
     assert found.share < found.chance + 0.05
 
 
-def test_rotation_falls_to_known_rows_and_noise_does_not() -> None:
-    x, y = turned(13.7, AGES, SALARIES)
-    columns = (numbers("age", AGES, x, "rotation"), numbers("salary", SALARIES, y, "rotation"))
-    assert attack_group(KnownInput(), *columns).share > 0.99
-    assert attack_group(KnownPairs(2), *columns).share > 0.99
-    generator = np.random.default_rng(15)
-    noised = (
-        numbers("age", AGES, x + generator.normal(0, 12, 2_000), "rotation"),
-        numbers("salary", SALARIES, y + generator.normal(0, 9_000, 2_000), "rotation"),
-    )
-    assert attack_group(KnownInput(), *noised).share < 0.05
-    assert attack_group(KnownPairs(20), *noised).share < 0.05
-
-
-def test_a_linear_mixture_falls_to_as_many_rows_as_columns() -> None:
-    x, y = 2 * AGES + SALARIES / 1_000, AGES - SALARIES / 500
-    columns = (numbers("age", AGES, x, "hybrid"), numbers("salary", SALARIES, y, "hybrid"))
-    assert attack_group(KnownInput(), *columns).share > 0.99
-    shifted = (numbers("age", AGES, x + 5, "hybrid"), numbers("salary", SALARIES, y - 3, "hybrid"))
-    assert attack_group(KnownPairs(5), *shifted).share > 0.99
-
-
-def test_columns_of_a_group_are_not_attacked_alone() -> None:
-    column = numbers("age", AGES, AGES)
-    alone = Target(Scope.COLUMN, (column,), is_alone=False)
-    assert not KnownPairs(2).applies_to(alone, Scene(subject(column)))
+def test_what_is_mixed_or_too_few_is_not_attacked_alone() -> None:
+    column = numbers("age", AGES, AGES, "rotation")
+    turned_alone = Target(Scope.COLUMN, (column,))
+    assert not KnownPairs(2).applies_to(turned_alone, Scene(subject(column)))
     few = Target(Scope.COLUMN, (numbers("age", [1, 2], [1, 2]),))
     assert not KnownPairs(2).applies_to(few, Scene(subject(*few.columns)))
     mixed = Target(Scope.GROUP, (column, labels("a", [0] * 2_000, [0] * 2_000)))
@@ -124,6 +120,39 @@ def test_columns_of_a_group_are_not_attacked_alone() -> None:
     assert not KnownPairs(2).applies_to(mixed, Scene(subject(*mixed.columns)))
     whole = Target(Scope.TABLE, (column,))
     assert not KnownPairs(2).applies_to(whole, Scene(subject(column)))
+
+
+@pytest.mark.parametrize("size", [0.001, 0.3])
+def test_more_known_persons_never_tell_less_of_small_noise(size: float) -> None:
+    x = np.random.default_rng(17).uniform(0, 1_000, 2_000)
+    column = numbers("x", x, x + np.random.default_rng(18).normal(0, size, 2_000), "noise")
+    shares = [attack_column(KnownPairs(persons), column).share for persons in (2, 5, 20)]
+    assert shares == pytest.approx([1, 1, 1], abs=0.001)
+
+
+def test_values_beyond_the_known_ones_are_guessed_along_the_line() -> None:
+    """A curve that is nearly straight: neither clamped to what is known nor given up."""
+    x = np.linspace(0, 100, 2_001)
+    y = 3 * x + 2 * np.sin(x / 30)
+    known = np.searchsorted(x, [20, 35, 50, 65, 80])
+    guess = guess_numbers(x[known], y[known], y, ("translation",))
+    assert np.abs(guess - x).max() < 1.5
+
+
+def test_bands_need_more_pairs_than_edges() -> None:
+    x = np.array([253.78, 625.38, 253.42, 807.66, 252.73])
+    y = x + np.array([0.0003, -0.0016, 0.0014, 0.0007, -0.0004])
+    unknown = np.linspace(0, 1_000, 50)
+    assert guess_numbers(x, y, unknown) == pytest.approx(unknown, abs=0.1)
+
+
+def test_values_in_bands_of_which_nobody_is_known_are_guessed() -> None:
+    released = graded(AGES, [0, 40, 46, 55, 120])
+    known = np.flatnonzero((released < 3) & (released > 1))[:20]
+    guess = guess_numbers(AGES[known], released[known], released)
+    assert not np.isnan(guess).any()
+    inside = released < 3
+    assert guess[inside] == pytest.approx(AGES[inside], abs=0.05)
 
 
 @settings(max_examples=60, deadline=None)
@@ -146,9 +175,12 @@ def test_equal_released_values_are_guessed_by_their_mean() -> None:
     assert len(many) == 2
 
 
-def test_few_rows_of_many_columns_still_give_a_guess() -> None:
-    x = np.random.default_rng(1).normal(size=(2, 4))
-    assert guess_rows(x, x * [1, 2, 3, 4] + 1, x).shape == (2, 4)
+def test_one_known_value_is_read_as_the_treatment_says() -> None:
+    x, y, unknown = np.array([4.0]), np.array([8.0]), np.array([6.0])
+    assert guess_numbers(x, y, unknown, ("translation",)).tolist() == [2]
+    assert guess_numbers(x, y, unknown, ("scaling",)).tolist() == [3]
+    assert guess_numbers(x, y, unknown, ("noise",)).tolist() == [6]
+    assert np.isnan(guess_numbers(x[:0], y[:0], unknown, ("scaling",))).all()
 
 
 def test_targets_are_columns_groups_and_the_whole() -> None:
@@ -162,10 +194,10 @@ def test_targets_are_columns_groups_and_the_whole() -> None:
             labels("key", [0, 1], [5, 6], "pseudonym", Role.KEY),
         )
     )
-    found = [(target.scope, target.label, target.is_alone) for target in scene.targets()]
+    found = [(target.scope, target.label) for target in scene.targets()]
     assert found == [
-        (Scope.COLUMN, "age", False),
-        (Scope.COLUMN, "pay", False),
-        (Scope.GROUP, "age, pay", True),
-        (Scope.TABLE, "age, pay, kept, zip", True),
+        (Scope.COLUMN, "age"),
+        (Scope.COLUMN, "pay"),
+        (Scope.GROUP, "age, pay"),
+        (Scope.TABLE, "age, pay, kept, zip"),
     ]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
-from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of
+from ppdm_sql.audit.attacks.digit_shift import DigitShift, has_few_decimals
+from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -38,14 +42,62 @@ def test_moving_digits_gets_nothing_of_noise() -> None:
     assert found.share < 0.05
 
 
+def test_decimals_that_all_became_zeros_are_moved_back() -> None:
+    x = 10.99 + np.arange(80)
+    released = np.array([int(f"{whole // 10}{(whole + 1) % 10}") for whole in range(10, 90)])
+    found = attack_column(DigitShift(), numbers("x", x, released, "bit_plus"))
+    assert found.share == 1
+
+
+def test_a_number_that_is_too_long_is_left_out_alone() -> None:
+    column = numbers("income", [*INCOMES, 2.0**60], [*BIT_PLUS, 2.0**60], "bit_plus")
+    assert attack_column(DigitShift(), column).share == pytest.approx(10 / 11)
+
+
+@pytest.mark.parametrize("by", [-3, -2, 2, 3])
+def test_digits_that_moved_several_times_are_moved_back(by: int) -> None:
+    incomes = np.array(INCOMES, dtype=np.uint64)
+    released = incomes
+    for _ in range(abs(by)):
+        released = shift_digits(released, 1 if by > 0 else -1)
+    column = numbers("income", incomes, released, "bit_plus")
+    assert attack_column(DigitShift(), column).share == 1
+
+
 def test_digits_of_long_fractions_are_left_alone() -> None:
-    assert decimals_of(np.array([1 / 3])) is None
-    assert decimals_of(np.array([1e300])) is None
-    assert decimals_of(np.array([1.25])) == 2
+    few = has_few_decimals(np.array([1 / 3, 1e300, 1.25, 12345.678901, 0.1, -7]))
+    assert few.tolist() == [False, False, True, True, True, True]
     target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3]),))
     assert not DigitShift().applies_to(target, Scene(subject(*target.columns)))
     text = Target(Scope.COLUMN, (labels("x", [1], [1]),))
     assert not DigitShift().applies_to(text, Scene(subject(*text.columns)))
+
+
+def test_values_near_the_original_are_taken_as_they_stand() -> None:
+    x = np.sort(np.random.default_rng(4).uniform(0, 100, 2_000))
+    grouped = x.reshape(-1, 2).mean(axis=1).repeat(2)
+    found = attack_column(FaceValue(), numbers("x", x, grouped, "microaggregation"))
+    assert found.share > 0.99
+    assert found.knowledge == "none"
+    assert found.of == 2_000
+    hidden = attack_column(FaceValue(), numbers("x", x, x + 40))
+    assert hidden.share == 0
+    noised = x + np.random.default_rng(5).normal(0, 50, 2_000)
+    assert attack_column(FaceValue(), numbers("x", x, noised, "noise")).share < 0.03
+
+
+def test_labels_that_stayed_are_taken_as_they_stand() -> None:
+    town = np.random.default_rng(6).integers(0, 5, 1_000)
+    some = np.where(np.arange(1_000) % 4 == 0, 9, town)
+    assert attack_column(FaceValue(), labels("town", town, some)).share == 0.75
+    assert attack_column(FaceValue(), labels("town", town, town + 5)).share == 0
+    nothing = Target(Scope.COLUMN, (labels("town", [-1, 1], [1, -1]),))
+    assert not FaceValue().applies_to(nothing, Scene(subject(*nothing.columns)))
+    both = numbers("x", [1], [1]), labels("x", [1], [1])
+    other_kind = Target(Scope.COLUMN, (replace(both[0], released=both[1].released),))
+    assert not FaceValue().applies_to(other_kind, Scene(subject(*other_kind.columns)))
+    whole = Target(Scope.TABLE, (labels("town", town, town),))
+    assert not FaceValue().applies_to(whole, Scene(subject(*whole.columns)))
 
 
 def graded(x: np.ndarray, edges: list[float]) -> np.ndarray:

@@ -1,0 +1,165 @@
+"""How unlike a released row is to what is known of a person, column by column.
+
+In units of a log-likelihood, so that columns of all kinds add up (Fellegi and Sunter, 1969): what
+a treatment hardly moves weighs much, what it moves far weighs little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
+    from ppdm_sql.audit.subject import Column
+
+_MOST = 8.0
+"""No column alone rules a row out: rho moves some rows far."""
+_LEAST_STEP = 0.1
+"""Where most ranks are kept, the next rank is the wrong one."""
+_NORMAL = 1.4826
+"""Standard deviations in a median of absolute differences, for normal ones."""
+
+
+class Unlikeness(Protocol):
+    """What one column says of persons against all rows."""
+
+    def of(self, persons: IntArray) -> FloatArray:
+        """Return one row a person, one column a released row; 0: nothing speaks against it."""
+        ...
+
+
+def unlikeness(column: Column, wide: Column) -> Unlikeness | None:
+    """Return how a column compares; None if it cannot be. `wide` is the same of more rows."""
+    if column.is_numeric:
+        return _ranks(column)
+    before, after = column.original.labels, column.released.labels
+    if before is None or after is None:
+        return None
+    if column.is_generalized:
+        return (
+            _ranges(column, wide) if column.original.numbers is not None else _groups(column, wide)
+        )
+    known = column.original.known()
+    if not (before[known] == after[known]).any():
+        return None
+    rate = float((before[known] != after[known]).mean())
+    return _Labels(before, after, _cost(rate, len(before)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranks:
+    """Numbers by their ranks: blind to translation and scale."""
+
+    x: FloatArray = field(repr=False)
+    y: FloatArray = field(repr=False)
+    """NaN for NULL."""
+    spread: float
+    null_cost: float
+
+    def of(self, persons: IntArray) -> FloatArray:
+        apart = (self.x[persons][:, None] - self.y) ** 2 / (2 * self.spread**2)
+        cost: FloatArray = np.minimum(apart, _MOST)
+        if np.isnan(cost).any():
+            is_null = np.isnan(self.x[persons])[:, None] != np.isnan(self.y)
+            cost = np.where(np.isnan(cost), self.null_cost * is_null, cost)
+        return cost
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """Categories that should be the same."""
+
+    x: IntArray = field(repr=False)
+    y: IntArray = field(repr=False)
+    cost: float
+
+    def of(self, persons: IntArray) -> FloatArray:
+        return np.where(self.x[persons][:, None] != self.y, self.cost, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranges:
+    """Numbers that should lie in the range that a row shows."""
+
+    x: FloatArray = field(repr=False)
+    low: FloatArray = field(repr=False)
+    high: FloatArray = field(repr=False)
+    cost: float
+
+    def of(self, persons: IntArray) -> FloatArray:
+        x = self.x[persons][:, None]
+        return np.where((x < self.low) | (x > self.high), self.cost, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Categories that should be in the group that a row shows."""
+
+    x: IntArray = field(repr=False)
+    y: IntArray = field(repr=False)
+    fits: BoolArray = field(repr=False)
+    """Of each category, which groups it can be shown as."""
+    cost: float
+
+    def of(self, persons: IntArray) -> FloatArray:
+        return np.where(self.fits[self.x[persons]][:, self.y], 0.0, self.cost)
+
+
+def _ranks(column: Column) -> _Ranks:
+    x, y = _ranked(column.original.numbers), _ranked(column.released.numbers)
+    both = ~np.isnan(x + y)
+    rows = len(x)
+    # Whether a column was turned around is one thing to know of it, not one a person.
+    if both.any() and np.mean((x[both] - 0.5) * (y[both] - 0.5)) < 0:
+        y = 1 - y
+    off = float(np.median(np.abs(x - y)[both])) if both.any() else 1.0
+    changed = float((np.isnan(x) != np.isnan(y)).mean())
+    return _Ranks(x, y, max(_NORMAL * off, _LEAST_STEP / rows), _cost(changed, rows))
+
+
+def _ranked(values: FloatArray | None) -> FloatArray:
+    """Return ranks between 0 and 1, equal ones in their middle; NaN for NULL."""
+    assert values is not None
+    known = ~np.isnan(values)
+    ranks = np.full(len(values), np.nan)
+    ordered = np.sort(values[known])
+    first = np.searchsorted(ordered, values[known], side="left")
+    last = np.searchsorted(ordered, values[known], side="right") - 1
+    ranks[known] = (first + last) / 2 / max(len(ordered) - 1, 1)
+    return ranks
+
+
+def _ranges(column: Column, wide: Column) -> _Ranges:
+    """A label stands for the numbers between the least and the largest that are shown as it."""
+    before, shown = column.original.numbers, column.released.codes()
+    values, labels = wide.original.numbers, wide.released.codes()
+    assert before is not None
+    assert values is not None
+    known = ~np.isnan(values)
+    size = int(max(shown.max(initial=0), labels.max(initial=0))) + 1
+    low, high = np.full(size, np.inf), np.full(size, -np.inf)
+    np.minimum.at(low, labels[known], values[known])
+    np.maximum.at(high, labels[known], values[known])
+    return _Ranges(before, low[shown], high[shown], _cost(0.0, len(before)))
+
+
+def _groups(column: Column, wide: Column) -> _Groups:
+    """A category can be shown as what somebody's is: the hierarchy itself is no secret."""
+    originals, x = np.unique(column.original.codes(), return_inverse=True)
+    labels, y = np.unique(column.released.codes(), return_inverse=True)
+    fits = np.zeros((len(originals), len(labels)), dtype=np.bool_)
+    before, after = wide.original.codes(), wide.released.codes()
+    at = np.minimum(np.searchsorted(originals, before), len(originals) - 1)
+    to = np.minimum(np.searchsorted(labels, after), len(labels) - 1)
+    here = (originals[at] == before) & (labels[to] == after)
+    fits[at[here], to[here]] = True
+    return _Groups(x, y, fits, _cost(0.0, len(x)))
+
+
+def _cost(rate: float, rows: int) -> float:
+    """Return what a difference weighs that this share of the right rows has."""
+    usual = min(max(rate, 1 / max(rows, 2)), 0.5)
+    return min(float(np.log((1 - usual) / usual)), _MOST)

@@ -1,0 +1,104 @@
+"""Record linkage: who is found by all that is known of them, and who is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ppdm_sql.audit.attacks.linkage import RecordLinkage
+from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.subject import Column, Values
+from ppdm_sql.model.syntax import Role
+from tests.unit.audit.attacks.running import attack_table
+from tests.unit.audit.subjects import labels, numbers, subject
+
+RNG = np.random.default_rng(51)
+X = RNG.uniform(0, 100, 4_000)
+NOISE = RNG.normal(0, 30, 4_000)
+
+
+def test_nearest_rows_are_the_right_ones_until_noise_hides_them() -> None:
+    y = RNG.uniform(0, 100, 4_000)
+    town = RNG.integers(0, 20, 4_000)
+    weak = (
+        numbers("x", X, 2 * X + 1),
+        numbers("y", y, y - 5),
+        labels("town", town, town, "keep", Role.QUASI),
+    )
+    found = attack_table(RecordLinkage(), *weak)
+    assert found.share > 0.95
+    assert found.chance == pytest.approx(1 / 2_000)
+    strong = (numbers("x", X, X + 10 * NOISE, "noise"),)
+    assert attack_table(RecordLinkage(), *strong).share < 0.02
+
+
+def test_rows_that_cannot_be_told_apart_are_linked_by_lot() -> None:
+    same = labels("town", [0] * 10, [0] * 10, "keep", Role.QUASI)
+    assert attack_table(RecordLinkage(), same).share == pytest.approx(0.1)
+    mapped = labels("town", range(10), range(10, 20))
+    scene = Scene(subject(mapped))
+    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (mapped,)), scene)
+    texts = Column("x", Role.QUASI, ("mapping",), 1, Values(X[:10]), mapped.released)
+    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (texts,)), Scene(subject(texts)))
+
+
+def test_columns_that_were_turned_around_are_turned_back() -> None:
+    found = attack_table(RecordLinkage(), numbers("x", X, -3 * X, "scaling"))
+    assert found.share == pytest.approx(1)
+
+
+def test_a_column_with_noise_does_not_hide_one_without() -> None:
+    """What was hardly moved decides; rows that rho moved far are found by the other columns."""
+    noised = numbers("n", X[::-1], X[::-1] + NOISE, "noise")
+    assert attack_table(RecordLinkage(), numbers("x", X, X + 5), noised).share > 0.99
+    some = np.where(RNG.random(4_000) < 0.05, RNG.permutation(X), X)
+    y, z = X[::-1], np.roll(X, 7)
+    columns = (numbers("x", X, some, "noise"), numbers("y", y, 3 * y), numbers("z", z, z - 8))
+    assert attack_table(RecordLinkage(), *columns).share > 0.99
+
+
+def test_null_is_known_too_and_not_for_a_number() -> None:
+    x = np.where(np.arange(4_000) % 4 == 0, np.nan, X)
+    found = attack_table(RecordLinkage(), numbers("x", x, 2 * x, "scaling"))
+    assert found.share == pytest.approx(0.75, abs=0.05)  # those with a value, one by one
+
+
+def generalized(name: str, ages: np.ndarray, width: int) -> Column:
+    return Column(
+        name,
+        Role.QUASI,
+        ("generalize",),
+        7,
+        Values(ages.astype(np.float64), ages),
+        Values(labels=1_000 + ages // width),
+    )
+
+
+def test_generalized_columns_are_compared_by_what_they_can_stand_for() -> None:
+    ages, zips = RNG.integers(0, 100, 2_000), RNG.integers(0, 1_000, 2_000)
+    fine = labels("zip", zips, 5_000 + zips // 2, "generalize", Role.QUASI)
+    alone = attack_table(RecordLinkage(), generalized("age", ages, 2), fine)
+    assert alone.target == "age, zip"
+    classes = np.unique(np.stack((ages // 2, zips // 2)), axis=1).shape[1]
+    assert alone.share == pytest.approx(classes / 2_000)
+    coarse = labels("zip", zips, np.full(2_000, 5_000), "generalize", Role.QUASI)
+    crowd = attack_table(RecordLinkage(), generalized("age", ages, 50), coarse)
+    assert crowd.share == pytest.approx(2 / 2_000)
+
+
+def test_a_class_of_five_is_no_better_than_one_in_five() -> None:
+    ages = np.repeat(np.arange(100), 20)
+    zips = np.tile(np.arange(20), 100)
+    columns = (
+        generalized("age", ages, 1),
+        labels("zip", zips, 100 + zips // 5, "generalize", Role.QUASI),
+    )
+    assert attack_table(RecordLinkage(), *columns).share == pytest.approx(1 / 5)
+
+
+def test_untouched_rows_of_scba_do_not_betray_generalized_ones() -> None:
+    town = RNG.integers(0, 50, 2_000)
+    shown = np.where(np.arange(2_000) < 500, 99, town)
+    column = labels("town", town, shown, "generalize", Role.QUASI)
+    share = attack_table(RecordLinkage(), column).share
+    assert share < 0.01
