@@ -11,7 +11,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks import run_attacks
 from ppdm_sql.audit.attacks.linking import population
-from ppdm_sql.audit.attacks.protocol import Earlier, Scene, Scope
+from ppdm_sql.audit.attacks.protocol import Earlier, Scene
 from ppdm_sql.audit.breaches import divergence_figures, proximity_figures
 from ppdm_sql.audit.classifiers import classifier_figures, is_available
 from ppdm_sql.audit.clustering import clustering_figures
@@ -172,11 +172,7 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
     lost = measured.get("lost") or 0.0
     # A constant has no correlation: what became NULL or one value tells nothing.
     utility = abs(kept) * (1 - lost) if kept is not None else (0.0 if lost == 1 else None)
-    aimed = [
-        a.share
-        for a in attacks
-        if a.scope is not Scope.TABLE and column.name in a.target.split(", ")
-    ]
+    aimed = [attack.share for attack in attacks if column.name in attack.columns]
     return ColumnReport(
         column.name,
         column.role.value,

@@ -310,6 +310,20 @@ def test_rows_of_one_person_are_seen_together(owner: Owner) -> None:
     assert "are alone in what all their rows show" in together.verdict[0]
 
 
+def test_a_comma_in_a_name_mixes_up_no_columns(owner: Owner) -> None:
+    owner.execute(
+        'CREATE TABLE t AS SELECT i AS id, hash(i, 1) % 1000 AS "a, b", hash(i, 2) % 1000 AS a,'
+        " hash(i, 3) % 1000 AS b FROM range(500) AS numbers (i);"
+        'CREATE RELEASE r FROM t (id KEY, "a, b" SENSITIVE AS translation(),'
+        " (a, b) SENSITIVE AS noise(normal(0, 500), normal(0, 500)))"
+    )
+    report = owner.audit("r", require="known_pairs_5(a, b)<=0.5")
+    risks = {column.name: column.risk for column in report.columns}
+    assert risks["a, b"] == 1
+    assert risks["a"] < 0.5
+    assert [outcome.is_met for outcome in report.outcomes] == [False]
+
+
 def test_columns_of_any_name_stand_on_the_page(owner: Owner, tmp_path: Path) -> None:
     owner.execute(
         'CREATE TABLE t AS SELECT i AS "x{}(y)", i AS "{0.__class__}", i AS "<b>, $z" FROM range(9)'

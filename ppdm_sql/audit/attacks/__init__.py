@@ -6,6 +6,7 @@ and failing on a protected one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.averaging import Averaging
@@ -19,12 +20,13 @@ from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
 from ppdm_sql.audit.attacks.ordering import Ordering
+from ppdm_sql.audit.attacks.protocol import Scope
 from ppdm_sql.audit.attacks.spectral import Spectral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.attacks.protocol import Attack, Finding, Scene
+    from ppdm_sql.audit.attacks.protocol import Attack, Finding, Scene, Target
 
 ATTACKS: tuple[Attack, ...] = (
     FaceValue(),
@@ -49,8 +51,15 @@ def run_attacks(scene: Scene, attacks: Sequence[Attack] = ATTACKS) -> list[Findi
     """Run every attack on everything it applies to."""
     targets = tuple(scene.targets())
     return [
-        attack.run(target, scene)
+        _aimed(attack.run(target, scene), target)
         for attack in attacks
         for target in targets
         if attack.applies_to(target, scene)
     ]
+
+
+def _aimed(found: Finding, target: Target) -> Finding:
+    """Name the columns of a finding that does not say itself of which it got values."""
+    if found.columns or found.scope is Scope.TABLE:
+        return found
+    return replace(found, columns=target.names)

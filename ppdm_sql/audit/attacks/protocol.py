@@ -41,7 +41,12 @@ class Target:
     @property
     def label(self) -> str:
         """The columns, for people."""
-        return ", ".join(column.name for column in self.columns)
+        return ", ".join(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,8 @@ class Finding:
     """What it got in words; SHARE stands for the share."""
     of: int | None = None
     """Of how many persons, rows or values the share is one; None where it is none of any."""
+    columns: tuple[str, ...] = ()
+    """What it got values of; none for an attack on the whole. A name may hold a comma."""
 
     @property
     def sentence(self) -> str:

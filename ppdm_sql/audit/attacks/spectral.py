@@ -58,6 +58,7 @@ class Spectral:
             float(alone[noised.index(worst)]),
             f"the other columns help to filter {SHARE} of the noise's variance out of"
             f" {numbers[worst].name}",
+            columns=tuple(numbers[i].name for i in noised),
         )
 
 
