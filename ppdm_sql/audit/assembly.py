@@ -172,7 +172,12 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
     lost = measured.get("lost") or 0.0
     # A constant has no correlation: what became NULL or one value tells nothing.
     utility = abs(kept) * (1 - lost) if kept is not None else (0.0 if lost == 1 else None)
-    aimed = [attack.share for attack in attacks if column.name in attack.columns]
+    # Of noise, what shrinking to the mean takes away tells nobody's value.
+    aimed = [
+        attack.share if attack.of is not None else max(attack.share - attack.chance, 0.0)
+        for attack in attacks
+        if column.name in attack.columns
+    ]
     return ColumnReport(
         column.name,
         column.role.value,
