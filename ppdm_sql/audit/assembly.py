@@ -75,7 +75,9 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     """Measure, attack, and sum up."""
     subject = material.subject
     if material.background is not None:
-        seen = replace(material.background, released_link=links_of(subject))
+        links = links_of(subject)
+        together = None if links is None else links.of_row
+        seen = replace(material.background, released_link=together)
         material = replace(material, background=seen)
     on_stage("measuring classes")
     classes = classes_of(subject)

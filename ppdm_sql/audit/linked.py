@@ -1,11 +1,12 @@
-"""Rows that the released KEY puts together: what they show together, no row shows alone.
+"""Rows that a released column puts together: what they show together, no row shows alone.
 
-k counts the persons of a class, row by row. Where people stand in several rows and their KEY
-leaves, even as a pseudonym, an analyst sees all rows of one person at once.
+k counts the persons of a class, row by row. Where people stand in several rows and something that
+leaves is theirs alone, such as a pseudonym, an analyst sees all rows of one person at once.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,61 +15,89 @@ from ppdm_sql.audit.figures import Figure
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import IntArray
+    from ppdm_sql.anonymity import BoolArray, IntArray
     from ppdm_sql.audit.risk import Classes
-    from ppdm_sql.audit.subject import Subject
+    from ppdm_sql.audit.subject import Column, Subject
+
+_LINKING = "pseudonym"
+"""The treatment that is there to put rows together."""
 
 
-def links_of(subject: Subject) -> IntArray | None:
-    """Number rows alike that the released KEY puts together; None where it puts none together.
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Rows put together by a column."""
 
-    Rows whose released KEY is NULL stay apart.
-    """
-    keys = subject.of_role(Role.KEY)
-    if not keys or not subject.rows:
+    column: str
+    of_row: IntArray = field(repr=False)
+    """Equal for rows that are seen to be one person's."""
+
+
+def links_of(subject: Subject) -> Links | None:
+    """Return the links of the column that puts most rows together; None where none does."""
+    found: Links | None = None
+    fewest = subject.rows
+    for column in subject.of_role(Role.KEY, Role.SENSITIVE, Role.NEUTRAL):
+        tied = _tied(column, subject.repeated_persons)
+        if tied is None or not tied.any():
+            continue
+        codes = column.released.codes()
+        apart = int(codes.max()) + 1 + np.arange(subject.rows)
+        numbers = np.unique(np.where(tied, codes, apart), return_inverse=True)[1]
+        if (count := int(numbers.max()) + 1) < fewest:
+            found, fewest = Links(column.name, numbers), count
+    return found
+
+
+def _tied(column: Column, person: IntArray | None) -> BoolArray | None:
+    """Tell which rows show a value of one person alone; NULL ties nothing."""
+    known = column.released.known()
+    if column.role is Role.KEY or _LINKING in column.treatments:
+        return known
+    if person is None:
         return None
-    known = keys[0].released.known()
-    codes = keys[0].released.codes()
-    apart = int(codes.max()) + 1 + np.arange(subject.rows)
-    numbers = np.unique(np.where(known, codes, apart), return_inverse=True)[1]
-    return numbers if int(numbers.max()) + 1 < subject.rows else None
+    codes = column.released.codes()
+    size = int(person.max()) + 1
+    pairs = np.unique(codes * size + person)
+    persons = np.bincount(pairs // size, minlength=int(codes.max()) + 1)
+    tied: BoolArray = known & (persons[codes] == 1)
+    return tied
 
 
 def linked_figures(subject: Subject, classes: Classes) -> list[Figure]:
-    """Return how many people are alone in what all their rows show, put together by the KEY."""
+    """Return how many people are alone in what all their rows show."""
     links = links_of(subject)
     counted = classes.of_row >= 0
     if links is None or not counted.any():
         return []
-    alike = people_alike(links[counted], classes.of_row[counted])
+    alike = people_alike(links.of_row[counted], classes.of_row[counted])
     figures = [
         Figure(
             "risk",
             "k_linked",
             "",
             int(alike.min()),
-            "the fewest people of whom all rows, put together by the released KEY, show the same",
+            f"the fewest people of whom all rows, put together by {links.column}, show the same",
         ),
         Figure(
             "risk",
             "linked_unique_share",
             "",
             float((alike == 1).mean()),
-            "share of the people who are alone in what all their rows show together",
+            f"share of the people who are alone in what all rows of one {links.column} show",
             len(alike),
         ),
     ]
     high = subject.is_high
     if high is not None and high.any():
-        has_untouched = np.zeros(int(links.max()) + 1, dtype=np.bool_)
-        has_untouched[links[~high]] = True
+        has_untouched = np.zeros(int(links.of_row.max()) + 1, dtype=np.bool_)
+        has_untouched[links.of_row[~high]] = True
         figures.append(
             Figure(
                 "risk",
                 "high_linked",
                 "",
-                float(has_untouched[links[high]].mean()),
-                "share of the high class's rows of which the released KEY stands in an untouched"
+                float(has_untouched[links.of_row[high]].mean()),
+                f"share of the high class's rows of which {links.column} stands in an untouched"
                 " row, too: that one shows the quasi-identifiers as they are",
                 int(high.sum()),
             )

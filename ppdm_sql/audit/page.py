@@ -8,9 +8,10 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.disclosure import WITHHELD
 from ppdm_sql.audit.small import SMALL
 from ppdm_sql.audit.svg import AFTER, BEFORE, RISK, Bar, Dot, bars, scatter
-from ppdm_sql.audit.verdict import CAVEAT
+from ppdm_sql.audit.verdict import CAVEAT, MARGIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,7 +115,7 @@ def _attacks(attacks: Sequence[Finding]) -> str:
         [
             f'<td class="w">{escape(attack.attack)}</td>',
             escape(attack.target or "the release"),
-            _number(percent(attack.share), attack.share > attack.chance + 0.01),
+            _number(percent(attack.share), attack.share > attack.chance + MARGIN),
             _number(percent(attack.chance)),
             f'<td class="k">{escape(attack.knowledge)}</td>',
             escape(attack.sentence),
@@ -154,8 +155,17 @@ def _figures(report: Report) -> str:
             escape(figure.sentence),
         ]
         for figure in report.figures
+        if not figure.sentence.endswith(WITHHELD)
     ]
     table = _table(["figure", "of", "value", "meaning"], rows, {2})
+    withheld = [figure for figure in report.figures if figure.sentence.endswith(WITHHELD)]
+    if withheld:
+        names = ", ".join(dict.fromkeys(figure.name for figure in withheld))
+        about = ", ".join(dict.fromkeys(figure.about for figure in withheld))
+        table += (
+            f"<p>For the owner alone, because with the released rows they would tell a parameter:"
+            f" {escape(names)} of {escape(about)}.</p>"
+        )
     if report.left_out:
         table += f"<p>Left out: {escape('; '.join(report.left_out))}.</p>"
     return table

@@ -40,14 +40,23 @@ def round_up(count: float, most: int) -> int:
 
 
 def coarse_share(share: float, of: int) -> float:
-    """Return a share of so many persons, rows or values as it may be shown: rounded up."""
+    """Return a share of so many persons, rows or values as it may be shown: rounded up.
+
+    Of how many it is one is rounded down: 5 / 28 would tell the 28, and what is missing to 30.
+    """
     if not math.isfinite(share) or of <= 0:
         return share
-    return round_up(share * of, of) / of
+    count, whole = round_up(share * of, of), of - of % SMALL
+    return min(count / whole, 1.0) if whole else float(count > 0)
 
 
-def few_digits(value: float) -> float:
-    """Return a measure with four digits: all of them would let its terms be tried out."""
+def round_to_steps(share: float, steps: int) -> float:
+    """Return a share rounded up to one of so many steps; 0 stays 0."""
+    return math.ceil(share * steps - 1e-9) / steps if math.isfinite(share) else share
+
+
+def few_digits(value: float, digits: int = _DIGITS) -> float:
+    """Return a measure with few digits: all of them would let its terms be tried out."""
     if not math.isfinite(value):
         return value
-    return float(f"{value:.{_DIGITS}g}") if abs(value) > _ROUNDING else 0.0
+    return float(f"{value:.{digits}g}") if abs(value) > _ROUNDING else 0.0

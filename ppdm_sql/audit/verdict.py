@@ -20,7 +20,8 @@ CAVEAT = (
     "These are the attacks that were tried, on the data as it is today. They bound nothing: this is "
     "not differential privacy, and pseudonymised data is personal data."
 )
-_MARGIN = 0.01
+MARGIN = 0.01
+"""An attack that gets no more than this beyond guessing gains nothing."""
 _ABOUT = 0.9
 
 
@@ -42,7 +43,7 @@ def strongest(attacks: Sequence[Finding]) -> int | None:
     that needs least is the strongest.
     """
     most = max((attack.share - attack.chance for attack in attacks), default=0.0)
-    if most <= _MARGIN:
+    if most <= MARGIN:
         return None
     gains = (attack.share - attack.chance for attack in attacks)
     return next(place for place, gain in enumerate(gains) if gain >= _ABOUT * most)
@@ -83,9 +84,9 @@ def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
     others = plural(int(k) - 1, "other")
     if together:
         return (
-            f"In every row, people share what they show with at least {others}, but the released"
-            f" KEY puts their rows together, and {percent(together)} of them are alone in what all"
-            " their rows show."
+            f"In every row, people share what they show with at least {others}, but what leaves"
+            f" puts rows of one person together, and {percent(together)} of them are alone in what"
+            " all their rows show."
         )
     return (
         f"Everybody shares what they show with at least {others}, so that the most"
@@ -106,7 +107,7 @@ def _high_class(found: Mapping[str, float | None]) -> str:
         f"{percent(found.get('absence') or 0.0)} of it are given away by fitting no untouched row",
     ]
     if linked:
-        gaps.append(f"the KEY ties {percent(linked)} of its rows to untouched rows of the person")
+        gaps.append(f"{percent(linked)} of its rows can be tied to untouched rows of the person")
     alone = percent(found.get("untouched_unique_share") or 0.0)
     gaps.append(f"{alone} of the untouched rows are unique")
     return f"{crowd}; {', '.join(gaps[:-1])}, and {gaps[-1]}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -86,14 +87,19 @@ def write_tables(engine: Engine, report: Report, schema: Name) -> None:
     )
     with engine.transaction():
         engine.run(exp.Create(this=place, kind="SCHEMA", exists=True))
-        for name, table in report_tables(report).items():
+        for name, table in report_tables(_for_file(report)).items():
             engine.create_table(QualifiedName((STORE_CATALOG, schema, Name(name))), table)
+
+
+def _for_file(report: Report) -> Report:
+    """Leave out what exact figures decided: asked well, met and not met tell the figure."""
+    return report if report.is_internal else replace(report, outcomes=())
 
 
 def write_report(report: Report, path: Path, span: Span | None = None) -> None:
     """Write an audit as JSON or HTML, as the file's name says; beside it first, then in place."""
     check_file(path, span)
-    text = _FORMS[path.suffix.lower()](report)
+    text = _FORMS[path.suffix.lower()](_for_file(report))
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     # Parameters are in an internal report: only the owner may read it.
     mode = 0o600 if report.is_internal else 0o644

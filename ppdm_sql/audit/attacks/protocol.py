@@ -75,7 +75,7 @@ class Background:
     """Who each released row is, where the background has the KEY: the truth to compare with."""
     known_person: IntArray | None = field(default=None, repr=False)
     released_link: IntArray | None = field(default=None, repr=False)
-    """Equal for rows that the released KEY puts together; None: none are."""
+    """Equal for rows that a released column puts together; None: none are."""
 
     @property
     def links(self) -> IntArray:

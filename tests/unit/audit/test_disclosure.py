@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,49 +16,66 @@ from ppdm_sql.audit.pictures import Distribution
 from ppdm_sql.audit.report import ClassSizes
 from ppdm_sql.audit.requirements import check, parse_requirements
 from ppdm_sql.audit.singling import ColumnSet
-from ppdm_sql.audit.small import SMALL, coarse_share, few_digits, round_up
+from ppdm_sql.audit.small import SMALL, coarse_share, few_digits, round_to_steps, round_up
 from tests.unit.audit.test_report import AGE, REPORT
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
-def test_a_share_is_rounded_up_to_whole_fives_or_to_all(count: int, total: int) -> None:
+def test_a_share_is_rounded_up_in_whole_fives(count: int, total: int) -> None:
     count = min(count, total)
     shown = coarse_share(count / total, total)
-    assert shown >= count / total - 1e-12
-    assert round(shown * total) in (SMALL * math.ceil(count / SMALL), total)
+    assert count / total - 1e-12 <= shown <= 1
     assert (shown == 0) == (count == 0)
+    if total >= SMALL and shown < 1:
+        fives = shown * (total // SMALL)
+        assert fives == pytest.approx(round(fives))
 
 
 @given(st.integers(1, 10_000), st.data())
 def test_counts_of_one_five_cannot_be_told_apart(total: int, data: st.DataObject) -> None:
+    """Neither what is counted, nor of how many."""
     fifth = data.draw(st.integers(0, (total - 1) // SMALL))
     counts = range(SMALL * fifth + 1, min(SMALL * fifth + SMALL, total) + 1)
     assert len({coarse_share(count / total, total) for count in counts}) == 1
+    wholes = range(SMALL * (total // SMALL) + SMALL, SMALL * (total // SMALL) + 2 * SMALL)
+    assert len({coarse_share(SMALL * fifth / whole, whole) for whole in wholes}) == 1
 
 
 def test_nothing_stays_nothing_and_what_is_no_number_stays() -> None:
     assert coarse_share(0.0, 100) == 0
     assert coarse_share(0.5, 0) == 0.5
+    assert coarse_share(1 / 3, 3) == 1
+    assert coarse_share(5 / 28, 28) == 0.2
     assert math.isnan(coarse_share(math.nan, 10))
     assert math.isnan(few_digits(math.nan))
     assert few_digits(0.123456) == 0.1235
+    assert few_digits(1e-15) == 0
     assert round_up(6, 8) == 8
+    assert round_to_steps(0.021, 20) == 0.05
+    assert round_to_steps(0.65, 20) == 0.65
+    assert math.isnan(round_to_steps(math.nan, 20))
 
 
 FEW = replace(
     REPORT,
+    stamp=replace(REPORT.stamp, persons=18_991),
     figures=(
         Figure("risk", "k", "", 1, "the smallest"),
         Figure("risk", "unique_share", "", 2 / 100, "alone", 100),
         Figure("utility", "correlation", "age", 0.987654321, "Pearson's"),
-        Figure("utility", "sec", "age", None, "Sec"),
+        Figure("utility", "sec", "age", 0.01, "Sec"),
+        Figure("utility", "eigenvalues", "age, weight", 0.01, "differ"),
+        Figure("utility", "correlation", "weight", 0.987654321, "Pearson's"),
+        Figure("utility", "discernibility", "", 245.0, "sum"),
     ),
     attacks=(
         Finding("ordering", "none", Scope.COLUMN, "age", 3 / 100, 1 / 100, f"gets {SHARE}", 100),
         Finding("averaging", "none", Scope.COLUMN, "age", 0.123456, 0.0, f"gets {SHARE}"),
+        Finding("ordering", "none", Scope.COLUMN, "age", 0.0206, 0.0207, f"gets {SHARE}"),
     ),
     columns=(
         replace(AGE, before=Distribution("numbers", (0.00035, None, 0.5), 0.49965), risk=0.00012),
+        replace(AGE, name="weight", treatment="bit_plus"),
     ),
     class_sizes=(ClassSizes(1, 1, 2), ClassSizes(2, 2, 4), ClassSizes(3, 4, 57)),
     singling=(ColumnSet(("age",), 1 / 20_000),),
@@ -66,15 +84,39 @@ FEW = replace(
 
 def test_a_report_for_others_tells_no_small_count() -> None:
     shown = disclosed(FEW)
-    assert [f.value for f in shown.figures] == [1, 0.05, 0.9877, None]
-    assert [(a.share, a.chance) for a in shown.attacks] == [(0.05, 0.05), (0.1235, 0.0)]
+    assert [f.value for f in shown.figures] == [1, 0.05, 1.0, None, None, 0.9877, 240]
+    assert [(a.share, a.chance) for a in shown.attacks] == [
+        (0.05, 0.05),
+        (0.15, 0.0),
+        (0.05, 0.05),
+    ]
     assert shown.attacks[0].sentence == "gets 5\u00a0%"
     assert [size.persons for size in shown.class_sizes] == [None, None, 60]
     assert shown.singling[0].unique_share == 5 / 20_000
-    (age,) = shown.columns
+    age, _ = shown.columns
     assert age.before.bars == (0.0005, None, 0.5)
-    assert age.risk == 5 / 20_000
+    assert age.risk == 0.05
+    assert age.utility == 0.9
+    assert shown.stamp.persons == 18_995
     assert shown.verdict[0].startswith("5\u00a0% of the people are alone")
+
+
+@pytest.mark.parametrize("treatment", ["translation", "keep then noise", "of_somebody_elses"])
+def test_figures_in_both_units_are_the_owners_where_they_would_tell_a_parameter(
+    treatment: str,
+) -> None:
+    columns = (replace(AGE, treatment=treatment), replace(AGE, name="weight", treatment="keep"))
+    names = ("sec", "mean_drift", "quantile_drift", "ks", "wasserstein", "js")
+    figures = [
+        Figure("utility", name, about, 0.5, "") for name in names for about in ("age", "weight")
+    ]
+    figures += [Figure("utility", "il1s", "age, weight", 0.5, "")]
+    shown = disclosed(replace(FEW, columns=columns, figures=tuple(figures))).figures
+    told = {(f.name, f.about): f.value for f in shown}
+    assert {told[name, "age"] for name in names} == {None}
+    assert {told[name, "weight"] for name in names} == {0.5}
+    assert told["il1s", "age, weight"] is None
+    assert "for the owner alone" in shown[0].sentence
 
 
 def test_the_strongest_attack_is_chosen_before_rounding() -> None:

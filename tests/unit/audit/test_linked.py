@@ -49,6 +49,25 @@ def test_without_repeated_keys_there_is_nothing_to_put_together() -> None:
     assert links_of(nobody) is None
 
 
+def test_what_is_one_persons_alone_ties_rows_whatever_it_is_called() -> None:
+    """A second pseudonym, or a number of one person under an alias; not a common diagnosis."""
+    rows = visits([0, 0, 1, 1], [7, 8, 7, 8])
+    zip_ = rows.columns[1]
+    for treatment, released in (("pseudonym", [4, 4, 5, 5]), ("mapping", [4, 4, 5, 5])):
+        own = labels("number", [0, 0, 1, 1], released, treatment, Role.NEUTRAL)
+        found = links_of(replace(rows, columns=(zip_, own)))
+        assert found is not None
+        assert found.column == "number"
+        assert found.of_row.tolist() == [0, 0, 1, 1]
+    common = labels("ill", [0, 0, 0, 1], [4, 4, 4, 5], "mapping", Role.SENSITIVE)
+    assert links_of(replace(rows, columns=(zip_, common))) is None
+    # Without a KEY only what is there to tie rows does.
+    own = labels("number", [0, 0, 1, 1], [4, 4, 5, 5], "mapping", Role.NEUTRAL)
+    assert links_of(replace(rows, columns=(zip_, own), person=None)) is None
+    seen = links_of(replace(rows, columns=(zip_, replace(own, treatments=("pseudonym",)))))
+    assert seen is not None
+
+
 def test_untouched_rows_tell_who_the_generalized_rows_of_their_key_are_about() -> None:
     found = figures(visits([0, 0, 1, 1, 2], [9, 7, 9, 9, 9], [True, False, True, True, True]))
     assert found["high_linked"] == pytest.approx(1 / 4)
