@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.subject import Column
 
 CLUSTERS = 4
-MOST_CLUSTERS = 8
-"""Labels are matched by trying every permutation, which 8 clusters still allow."""
+"""Few enough to match labels by trying every permutation: the best is the Hungarian method's."""
 _ROUNDS = 100
 
 

@@ -305,6 +305,7 @@ def test_arrow_columns_become_numbers_and_labels() -> None:
     assert days[0] == 2
     assert np.isnan(days[1])
     assert np.isnan(numbers_of(pa.array([float("inf")]))[0])
+    assert Values(np.array([2.0, 1.0, 2.0, np.nan])).codes().tolist() == [1, 0, 1, 2]
     first, second = labels_of(pa.array(["a", None]), pa.array(["b", "a"]))
     assert first.tolist() == [0, -1]
     assert second.tolist() == [1, 0]
