@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ppdm_sql.errors import plural
+from ppdm_sql.model.hierarchy import Dates, Ranges, SuppressDigits
 from ppdm_sql.store.figures import Figure
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from ppdm_sql import anonymity
     from ppdm_sql.anonymity.recoding import Recoding
     from ppdm_sql.model.grouping import BoundTarget, Grouping
+    from ppdm_sql.model.hierarchy import Shape
     from ppdm_sql.session.generalizing import Generalized
 
 
@@ -72,12 +75,30 @@ def _levels(grouping: Grouping, done: Generalized) -> list[Figure]:
         Figure(
             f"level of {column.name}",
             level,
-            f"of {ladder.height}; 0 is as it was, {ladder.height} is *",
+            f"of {ladder.height}: {_level(column.hierarchy.shape, level, ladder.height)}",
         )
         for column, level, ladder in zip(
             grouping.columns, done.recoding.levels, done.coded.ladders, strict=True
         )
     ]
+
+
+def _level(shape: Shape, level: int, height: int) -> str:
+    """Return what a column shows at a level, in words."""
+    if level == 0:
+        return "as it was"
+    if level == height:
+        return "all *"
+    match shape:
+        case Ranges():
+            return f"ranges of {shape.widths[level - 1]}"
+        case Dates():
+            # From the coarse end: of a date, a day is no level of its own.
+            return f"{shape.units[level - height]}s"
+        case SuppressDigits():
+            return f"{plural(level, 'character')} from the right as *"
+        case _:
+            return "groups of the hierarchy"
 
 
 def _proof(grouping: Grouping, recoding: Recoding) -> list[Figure]:
