@@ -35,7 +35,7 @@ lint: $(VENV)/.ready
 # never meets it: pure numpy, the 200 kills and the fuzzer of the gate.
 test-compiled: $(COMPILED)/.ready
 	$(COMPILED)/bin/python -m pytest -n auto $(addprefix --ignore=tests/,end_to_end/test_kill.py \
-		attack/test_fuzz.py unit/kernels unit/anonymity)
+		attack/test_fuzz.py unit/kernels unit/anonymity unit/audit)
 
 # Ten times as many mutated statements as the tests try.
 fuzz: $(VENV)/.ready
