@@ -171,7 +171,7 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
     before, after = before_and_after(column)
     measured = {f.name: f.value for f in figures if f.about == column.name and f.part == "utility"}
     kept = measured.get("correlation", measured.get("association"))
-    lost = measured.get("lost") or 0.0
+    lost, changed = measured.get("lost") or 0.0, measured.get("changed")
     # A constant has no correlation: what became NULL or one value tells nothing.
     utility = abs(kept) * (1 - lost) if kept is not None else (0.0 if lost == 1 else None)
     # Of noise, what shrinking to the mean takes away tells nobody's value.
@@ -187,7 +187,7 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
         before,
         after,
         utility,
-        max(1 - (measured.get("changed") or 0.0) if measured else 0.0, *aimed, 0.0),
+        max(1 - changed if changed is not None else 0.0, *aimed, 0.0),
     )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.audit.distances import spread
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
@@ -103,8 +104,8 @@ def divergence(
 
 def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[Figure]:
     """Return how many classes tell a sensitive number closely."""
-    spread = float(np.nanstd(values)) if (~np.isnan(values)).any() else 0.0
-    found = proximity(classes.of_row, values, CLOSE * spread, PROXIMITY_L)
+    near = CLOSE * spread(values[~np.isnan(values)])
+    found = proximity(classes.of_row, values, near, PROXIMITY_L)
     rows = int(classes.rows.sum())
     return [
         Figure(

@@ -76,7 +76,7 @@ def clustering_figures(
     error = misclassified(k_means(x, clusters, starts), k_means(y, clusters, starts), clusters)
     about = ", ".join(column.name for column in columns)
     text = f"share of {len(x):,} sampled rows that change their cluster, k-means with {clusters}"
-    return [Figure("utility", "misclassification", about, error, text)]
+    return [Figure("utility", "misclassification", about, error, text, len(x))]
 
 
 def _scaled(matrix: FloatArray) -> FloatArray:

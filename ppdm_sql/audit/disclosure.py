@@ -88,9 +88,9 @@ def _attack(attack: Finding) -> Finding:
     # How often a guess is right within 1 % tells how large the noise is, if it is told exactly;
     # so does what shrinking to the mean takes away of it.
     share = round_to_steps(attack.share, _TWENTIETHS)
-    chance = round_to_steps(attack.chance, _TWENTIETHS)
-    if attack.of is not None:
-        chance = few_digits(coarse_share(attack.chance, attack.of), 2)
+    chance = few_digits(attack.chance, 2)
+    if attack.of is None:
+        chance = round_to_steps(attack.chance, _TWENTIETHS)
     if attack.share <= attack.chance + MARGIN:
         share = min(share, chance)  # rounding must not look like a gain
     return replace(attack, share=share, chance=chance, of=None)

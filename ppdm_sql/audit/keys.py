@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.utility import changed_share
+from ppdm_sql.audit.utility import is_same
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def key_figures(subject: Subject) -> list[Figure]:
             "risk",
             "keys_shown",
             column.name,
-            1 - changed_share(column),
+            float(is_same(column).mean()),
             "share of rows that show the KEY as it is: whoever knows somebody's finds their rows",
             subject.rows,
         )

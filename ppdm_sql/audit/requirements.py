@@ -160,8 +160,9 @@ def _outcome(exact: Report, shown: Report, requirement: Requirement) -> Outcome:
         return Outcome(requirement.text, False, "was not measured")
     missed = [pair for pair in pairs if not _holds(requirement, pair[0])]
     named = missed or pairs
-    sentence = ", ".join(_told(told, about) for _, told, about in named)
-    if all(_holds(requirement, told) for _, told, _ in named) == bool(missed):
+    sentence = ", ".join(_told(value, told, about) for value, told, about in named)
+    seen = [told for value, told, _ in named if told is not None or value is None]
+    if seen and all(_holds(requirement, told) for told in seen) == bool(missed):
         sentence += ", rounded; the exact figure decides"
     return Outcome(requirement.text, not missed, sentence)
 
@@ -170,6 +171,10 @@ def _holds(requirement: Requirement, value: float | None) -> bool:
     return value is not None and _SIGNS[requirement.sign](value, requirement.bound)
 
 
-def _told(value: float | None, about: str) -> str:
-    number = "could not be measured" if value is None else f"{value:.6g}"
+def _told(value: float | None, told: float | None, about: str) -> str:
+    number = "could not be measured"
+    if told is not None:
+        number = f"{told:.6g}"
+    elif value is not None:
+        number = "judged by the exact figure, which --internal shows"
     return f"{number} ({about})" if about else number

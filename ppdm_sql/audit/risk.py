@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity import BoolArray, IntArray
     from ppdm_sql.audit.subject import Subject
 
+NO_ROW, ALL_STARS = "no row is released", "every record is suppressed and shows * only"
 AT_RISK = 0.2
 """Being found with a probability above this is what releases of health data commonly avoid."""
 
@@ -85,7 +86,7 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
     who = "person" if classes.by_person else "row"
     persons = classes.persons
     if not len(persons):
-        return [Figure("risk", "k", "", None, "no row is released")]
+        return [Figure("risk", "k", "", None, ALL_STARS if len(classes.of_row) else NO_ROW)]
     # Whoever stands in several rows is as exposed as in the smallest class.
     smallest = classes.least(persons)
     total, k = len(smallest), int(persons.min())

@@ -24,8 +24,9 @@ def scba_figures(subject: Subject) -> list[Figure]:
     figures = [_k_of_high(subject, high)]
     quasi = subject.of_role(Role.QUASI)
     low_rows = int((~high).sum())
-    classes = partition([c.released.codes() for c in quasi], ~high, None)
-    alone = int((classes.rows == 1).sum())
+    everybody = np.ones(subject.rows, dtype=np.bool_)
+    classes = partition([c.released.codes() for c in quasi], everybody, subject.repeated_persons)
+    alone = int((classes.persons[classes.of_row[~high]] == 1).sum())
     figures.append(
         Figure(
             "risk",
@@ -42,7 +43,7 @@ def scba_figures(subject: Subject) -> list[Figure]:
             "untouched_unique_share",
             "",
             alone / max(low_rows, 1),
-            "share of the untouched rows that nobody else looks like: only the high class is"
+            "share of the untouched rows that nobody else's look like: only the high class is"
             " protected",
             low_rows,
         )

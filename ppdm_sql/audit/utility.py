@@ -18,7 +18,7 @@ from ppdm_sql.audit.distances import (
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.anonymity import BoolArray, FloatArray
     from ppdm_sql.audit.subject import Column
 
 _QUANTILES = np.linspace(0.05, 0.95, 19)
@@ -58,19 +58,22 @@ def column_figures(column: Column) -> list[Figure]:
     return figures
 
 
-def changed_share(column: Column) -> float:
-    """Return the share of values that are not what they were; what was and is NULL is none."""
+def changed_share(column: Column) -> float | None:
+    """Return the share of values that are not what they were; None where all are NULL."""
+    there = int((column.original.known() | column.released.known()).sum())
+    return 1 - int(is_same(column).sum()) / there if there else None
+
+
+def is_same(column: Column) -> BoolArray:
+    """Tell which values leave as they are; NULL is no value."""
     before, after = column.original, column.released
-    there = before.known() | after.known()
-    if not there.any():
-        return 0.0
+    same = np.zeros(len(before.known()), dtype=np.bool_)
     if before.numbers is not None and after.numbers is not None:
-        same = before.numbers[there] == after.numbers[there]
+        same = before.numbers == after.numbers
     elif before.labels is not None and after.labels is not None:
-        same = before.labels[there] == after.labels[there]
-    else:
-        return 1.0
-    return float(1 - same.mean())
+        same = before.labels == after.labels
+    known: BoolArray = same & before.known()
+    return known
 
 
 def merged_share(x: FloatArray, y: FloatArray) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.risk import NO_ROW
 from ppdm_sql.audit.subject import GENERALIZED
 from ppdm_sql.errors import plural
 from ppdm_sql.model.syntax import Role
@@ -64,7 +65,8 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
         )
     found = {figure.name: figure.value for figure in figures if not figure.about}
     if found.get("k") is None:
-        return "No row is released."
+        told = next((figure.sentence for figure in figures if figure.name == "k"), "")
+        return f"{(told or NO_ROW).capitalize()}."
     if "k_high" in found:
         return _high_class(found)
     is_plain = all(c.treatment in ("", "keep", GENERALIZED) for c in quasi)
@@ -72,21 +74,24 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
 
 
 def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
-    k, together = found["k"] or 0, found.get("linked_unique_share")
-    if k == 1:
-        finder = "whoever knows their quasi-identifiers finds them with certainty"
-        if not is_plain:
-            finder = "whoever knows their quasi-identifiers and what these became finds them"
+    k, linked = int(found["k"] or 0), int(found.get("k_linked") or 0)
+    alone, together = (found.get(n) or 0.0 for n in ("unique_share", "linked_unique_share"))
+    finder = "whoever knows their quasi-identifiers finds them with certainty"
+    if not is_plain:
+        finder = "whoever knows their quasi-identifiers and what these became finds them"
+    if together > alone:
         return (
-            f"{percent(found.get('unique_share') or 0.0)} of the people are alone with what they"
-            f" show, and {finder}."
+            f"{percent(together)} of the people are alone in what all their rows show, which"
+            f" something that leaves puts together, and {finder}."
         )
-    others = plural(int(k) - 1, "other")
-    if together:
+    if k == 1:
+        return f"{percent(alone)} of the people are alone with what they show, and {finder}."
+    others = plural(k - 1, "other")
+    if 0 < linked < k:
         return (
-            f"In every row, people share what they show with at least {others}, but what leaves"
-            f" puts rows of one person together, and {percent(together)} of them are alone in what"
-            " all their rows show."
+            f"In every row, people share what they show with at least {others}, but something"
+            " that leaves puts rows of one person together, so that the most exposed person is"
+            f" found with a probability of {percent(1 / linked)}."
         )
     return (
         f"Everybody shares what they show with at least {others}, so that the most"
@@ -108,6 +113,8 @@ def _high_class(found: Mapping[str, float | None]) -> str:
     ]
     if linked:
         gaps.append(f"{percent(linked)} of its rows can be tied to untouched rows of the person")
+    if together := found.get("linked_unique_share"):
+        gaps.append(f"{percent(together)} of all people are alone in what their rows show together")
     alone = percent(found.get("untouched_unique_share") or 0.0)
     gaps.append(f"{alone} of the untouched rows are unique")
     return f"{crowd}; {', '.join(gaps[:-1])}, and {gaps[-1]}."

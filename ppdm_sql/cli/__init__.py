@@ -281,7 +281,11 @@ def audit(
     """Say what RELEASE protects and what it costs, and attack it."""
     from ppdm_sql.cli.audit import run_audit
 
-    pages = [page for page in (html, json) if page is not None]
+    pages = []
+    for option, page, endings in (("html", html, (".html", ".htm")), ("json", json, (".json",))):
+        if page is not None and not page.lower().endswith(endings):
+            raise click.BadParameter(f"a file that ends in {endings[0]}", param_hint=f"--{option}")
+        pages += [] if page is None else [page]
     with _owner(database, must_exist=True) as owner:
         run_audit(owner, release, against, into, pages, require, internal)
 

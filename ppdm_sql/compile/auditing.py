@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _ROWS, _VALUE, _KEY = "s", "v", "k"
 PERSON, IS_HIGH, IS_SUPPRESSED, COUNT = "person", "is_high", "is_suppressed", "n"
-NATIVE, TEXT = "native", "text"
+NATIVE, TEXT, NUMBER = "native", "text", "number"
 _CARRIED = "ppdm_audit_"
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
@@ -38,6 +38,8 @@ _WRITTEN = _NUMBERS | _TIMES | {Kind.BOOLEAN, Kind.UUID}
 """Kinds of which one value can be written in several ways."""
 _TOO_LARGE = frozenset({"HUGEINT", "UHUGEINT"})
 """Arrow has no whole numbers that large: they are read as texts."""
+_TOLD_BY_TEXT = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.UUID, Kind.BOOLEAN}) | _TIMES
+"""Kinds of KEYs of which two are equal if their texts are: no collation, no -0.0."""
 MEASURED = _NUMBERS | _TIMES
 """Kinds of values that have distances."""
 
@@ -139,7 +141,12 @@ def audited_rows(
         if column.name in linked:
             shown[shown_column(index)] = exp.cast(released.copy(), "VARCHAR")
     if person is not None:
-        shown[PERSON] = exp.cast(_column(_CARRIED + PERSON), "VARCHAR")
+        key = _column(_CARRIED + PERSON)
+        shown[PERSON] = exp.cast(key, "VARCHAR")
+        if person.type.kind not in _TOLD_BY_TEXT:
+            # Only the engine knows which KEYs are equal to it.
+            order = exp.Order(expressions=[exp.Ordered(this=key.copy())])
+            shown[NUMBER] = exp.Window(this=exp.DenseRank(), order=order)
     if grouping is not None:
         shown[IS_SUPPRESSED] = _column(_CARRIED + IS_SUPPRESSED)
     if grouping is not None and grouping.when is not None:
@@ -168,20 +175,23 @@ def reference_values(release: Release, column: AuditedColumn, by_person: bool) -
         counted = persons_counted(_column(_KEY))
     inner = exp.select(*_named(shown)).from_(source_table(release.source, _ROWS))
     value = told_apart(_column(_VALUE), column.source.type)
+    # What is equal to the engine can be two texts: a month and thirty days. Each stands for itself.
+    compared = _plain(value, column.source.type)
+    native = exp.AnyValue(this=value.copy())
     grouped = exp.select(
         *_named(
             {
-                _VALUE: _plain(value, column.source.type),
-                NATIVE: value.copy(),
-                TEXT: exp.cast(value.copy(), "VARCHAR"),
+                _VALUE: compared,
+                NATIVE: native,
+                TEXT: exp.cast(native.copy(), "VARCHAR"),
                 COUNT: counted,
             }
         )
     )
     return (
         grouped.from_(inner.subquery(exp.to_identifier(_ROWS, quoted=True)))
-        .group_by(value.copy())
-        .order_by(exp.Ordered(this=value.copy(), nulls_first=True))
+        .group_by(compared.copy())
+        .order_by(exp.Ordered(this=native.copy(), nulls_first=True))
     )
 
 

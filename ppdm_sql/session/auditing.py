@@ -67,21 +67,39 @@ def audit_release(
     requirements: Sequence[Requirement] = (),
 ) -> Report:
     """Audit a release as it is now; all reads see the same data."""
+    try:
+        material = _all_material(releases, statement, is_internal, with_earlier=True)
+    except _Unreadable:
+        # What failed has ended the transaction: all is read again, without it.
+        material = _all_material(releases, statement, is_internal, with_earlier=False)
+    material = replace(material, requirements=tuple(requirements))
+    return assemble(material, is_internal, releases.on_stage)
+
+
+class _Unreadable(Exception):
+    """The version before cannot be read."""
+
+
+def _all_material(
+    releases: Releases, statement: AuditRelease, is_internal: bool, with_earlier: bool
+) -> Material:
     with releases.engine.transaction():
         entry = releases.entry(statement.name, statement.span)
         try:
-            material = _material(releases, statement, entry, is_internal)
+            return _material(releases, statement, entry, is_internal, with_earlier)
         except PpdmError as error:
             # A place in the stored definition is none that the owner just wrote.
             if error.span is None or error.span.text == entry.definition:
                 error.span = statement.span
             raise
-    material = replace(material, requirements=tuple(requirements))
-    return assemble(material, is_internal, releases.on_stage)
 
 
 def _material(
-    releases: Releases, statement: AuditRelease, entry: Entry, is_internal: bool
+    releases: Releases,
+    statement: AuditRelease,
+    entry: Entry,
+    is_internal: bool,
+    with_earlier: bool,
 ) -> Material:
     linked = () if statement.against is None else _linkable(releases.bind(entry))
     releases.on_stage("reading the release")
@@ -91,7 +109,7 @@ def _material(
     left_out: list[str] = []
     releases.on_stage("asking again")
     again = _asked_again(releases, read, left_out)
-    earlier_numbers, earlier_classes = _earlier(releases, read, left_out)
+    earlier_numbers, earlier_classes = _earlier(releases, read, left_out, with_earlier)
     background = None
     if statement.against is not None:
         background = read_background(releases.engine, statement, read.release, read.table)
@@ -145,7 +163,9 @@ def _read(releases: Releases, entry: Entry, linked: Sequence[Name] = ()) -> _Rea
     table = releases.engine.query(sql.audited_rows(release, entry.storage, DUCKDB, linked))
     columns = sql.audited_columns(release)
     person = None
-    if sql.PERSON in table.column_names:
+    if sql.NUMBER in table.column_names:
+        person = np.asarray(_array(table, sql.NUMBER), dtype=np.int64)
+    elif sql.PERSON in table.column_names:
         person = labels_of(_array(table, sql.PERSON))[0] + 1
     subject = Subject(
         tuple(_column(index, column, table) for index, column in enumerate(columns)),
@@ -246,7 +266,7 @@ def _asked_again(
 
 
 def _earlier(
-    releases: Releases, read: _Read, left_out: list[str]
+    releases: Releases, read: _Read, left_out: list[str], is_readable: bool
 ) -> tuple[Mapping[str, FloatArray], IntArray | None]:
     """Read the version before, row by row beside this one."""
     before = version_before(releases.engine, read.entry)
@@ -256,11 +276,13 @@ def _earlier(
     if not _has_unique_persons(read):
         left_out.append(f"differencing was not tried: {_NOT_MATCHED.format('versions')}")
         return {}, None
+    if not is_readable:
+        left_out.append("differencing was not tried: the version before cannot be read any more")
+        return {}, None
     try:
         other = _read(releases, before)
     except PpdmError:
-        left_out.append("differencing was not tried: the version before cannot be read any more")
-        return {}, None
+        raise _Unreadable from None
     if not _has_unique_persons(other):
         left_out.append("differencing was not tried: the version before has no KEY that is unique")
         return {}, None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from ppdm_sql.audit.requirements import parse_requirements
-from ppdm_sql.errors import PrivacyWarning, StatementError, plural
+from ppdm_sql.errors import BindError, PrivacyWarning, StatementError, plural
 from ppdm_sql.model.syntax import (
     AuditRelease,
     CreateAgreement,
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.requirements import Requirement
     from ppdm_sql.model.syntax import AgreementStatement, Statement
     from ppdm_sql.model.transform import Transform
+    from ppdm_sql.names import Name
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.creation import Made
     from ppdm_sql.session.interpreting import Interpreted, ResultsTable
@@ -222,7 +223,7 @@ class Owner:
         # First of all: a typing error must not cost a minute.
         requirements = [] if require is None else parse_requirements(require)
         background = None if against is None else parse_name(against)
-        schema = None if into is None else parse_name(into).name
+        schema = None if into is None else _schema_name(into)
         statement = AuditRelease(parse_name(release), background, schema)
         return self._audit(statement, is_internal, requirements)
 
@@ -350,6 +351,14 @@ class Owner:
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement):
             return Result(self._engine.plain(statement.text, parameters))
+
+
+def _schema_name(text: str) -> Name:
+    """Return a schema of the owner's database."""
+    name = parse_name(text)
+    if name.schema is not None:
+        raise BindError(f"'{name}' is no name of a schema", hint="write a name without a dot")
+    return name.name
 
 
 def _made(verb: str, made: Made) -> Result:

@@ -261,8 +261,17 @@ def test_collations_and_missing_keys_change_no_figure(owner: Owner) -> None:
         "CREATE RELEASE r FROM t (id KEY, town QUASI, visits SENSITIVE);"
         "CREATE TABLE texts (id INTEGER, ill VARCHAR COLLATE NOCASE);"
         "INSERT INTO texts SELECT i, ['a', 'A', 'b'][1 + i % 3] FROM range(9) AS numbers (i);"
-        "CREATE RELEASE nocase FROM texts (id KEY, ill SENSITIVE)"
+        "CREATE RELEASE nocase FROM texts (id KEY, ill SENSITIVE);"
+        "CREATE TABLE named (id VARCHAR COLLATE NOCASE, town INTEGER);"
+        "INSERT INTO named SELECT ['a', 'A'][1 + i % 2] || i // 2, 1 FROM range(10) AS n (i);"
+        "CREATE RELEASE people FROM named (id KEY, town QUASI);"
+        "CREATE TABLE odd AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN INTERVAL 1 MONTH ELSE"
+        " INTERVAL 30 DAY END AS span, [CASE WHEN i % 2 = 0 THEN 0.0::DOUBLE ELSE -0.0::DOUBLE END]"
+        " AS list FROM range(10) AS n (i);"
+        "CREATE RELEASE odder FROM odd (id KEY, span SENSITIVE, list SENSITIVE)"
     )
+    assert owner.audit("people").values("k") == {"": 5}
+    assert owner.audit("odder").values("l") == {"span": 2, "list": 2}
     assert owner.audit("r").values("t") == {"visits": 0}  # one class, which is the whole source
     assert owner.audit("nocase").values("l") == {"ill": 3}
 
@@ -282,6 +291,44 @@ def test_records_kept_as_stars_are_told_from_those_whose_group_is_a_star(owner: 
     starred = owner.audit("r", is_internal=True)
     assert dropped.values("k") == starred.values("k") == {"": 57}
     assert dropped.values("discernibility") == starred.values("discernibility")
+
+
+def test_the_verdict_counts_rows_that_are_put_together(owner: Owner) -> None:
+    """Ten in every class, but only two people were twice in the same one."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i // 2 AS id, CASE WHEN i < 20 THEN (i // 2) % 2 ELSE"
+        " (i // 4 + i % 2) % 2 END AS town FROM range(80) AS n (i);"
+        "CREATE RELEASE r FROM t (id KEY AS pseudonym(), town QUASI)"
+    )
+    report = owner.audit("r", is_internal=True)
+    (k,), (linked,) = report.values("k").values(), report.values("k_linked").values()
+    assert k is not None
+    assert linked is not None
+    assert 1 < linked < k
+    assert f"with a probability of {100 / linked:.3g}\u00a0%" in report.verdict[0]
+
+
+def test_untouched_people_are_unique_however_often_they_come(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i // 2 AS id, i // 2 AS town, CASE WHEN i < 20 THEN 'HIV' ELSE"
+        " 'Flu' END AS ill FROM range(80) AS n (i)"
+    )
+    with pytest.warns(ppdm_sql.PrivacyWarning):
+        owner.execute(
+            "CREATE RELEASE r FROM t (id KEY AS keep(), town QUASI, ill SENSITIVE)"
+            " GENERALIZE town WHEN ill = 'HIV' UNTIL k = 3"
+        )
+    assert owner.audit("r").values("untouched_unique_share") == {"": 1.0}
+
+
+def test_columns_of_nothing_but_null_show_nothing(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT NULL::INTEGER AS id, NULL::VARCHAR AS a, i AS b FROM range(9)"
+        " AS n (i); CREATE RELEASE r FROM t (id KEY AS pseudonym(), a QUASI, b NEUTRAL)"
+    )
+    report = owner.audit("r")
+    assert report.values("keys_shown") == {"id": 0}
+    assert {column.name: column.risk for column in report.columns} == {"a": 0, "b": 1}
 
 
 def test_rows_of_one_person_are_seen_together(owner: Owner) -> None:
@@ -461,6 +508,15 @@ def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner) -> None:
     )
     (reason,) = clinic.audit("research.patients").left_out
     assert "cannot be read any more" in reason
+    clinic.execute(
+        "CREATE TABLE texts AS SELECT id, age::VARCHAR AS age FROM clinic.patients;"
+        "CREATE OR REPLACE RELEASE research.patients FROM (SELECT id, age::INTEGER AS age FROM"
+        " texts) (id KEY, age QUASI);"
+        "CREATE OR REPLACE RELEASE research.patients FROM texts (id KEY, age QUASI);"
+        "UPDATE texts SET age = 'old' WHERE id = 3"
+    )
+    (reason,) = clinic.audit("research.patients").left_out
+    assert "cannot be read any more" in reason
 
 
 def test_persons_are_counted_once(owner: Owner) -> None:
@@ -521,6 +577,8 @@ def test_tables_are_written_and_replaced(clinic: Owner) -> None:
         with pytest.raises(ppdm_sql.Refused, match="is there already and is not of an audit"):
             clinic.execute(f"AUDIT RELEASE research.patients INTO {schema}")
     assert clinic.execute("FROM mine.audit_columns").columns == ["a"]
+    with pytest.raises(ppdm_sql.BindError, match="no name of a schema"):
+        clinic.audit("research.patients", into="other.audits")
     with pytest.raises(ppdm_sql.Refused, match="owner's store"):
         clinic.execute("AUDIT RELEASE research.patients INTO ppdm_owner")
 
@@ -595,6 +653,9 @@ def test_the_command_line_ends_as_requirements_say(
     missed = ppdm(*base, "--require", "known_input<=0.05")
     assert missed.code == 3
     assert "known_input<=0.05: NOT met: 1 (bmi, pulse)" in missed.out
+    swapped = ppdm(*base, "--json", "report.html")
+    assert swapped.code == 2
+    assert "a file that ends in .json" in swapped.err
     wrong = ppdm(*base, "--require", "k>five")
     assert wrong.code == 2
     assert "this is no requirement" in wrong.err

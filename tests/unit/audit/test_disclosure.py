@@ -86,7 +86,7 @@ def test_a_report_for_others_tells_no_small_count() -> None:
     shown = disclosed(FEW)
     assert [f.value for f in shown.figures] == [1, 0.05, 1.0, None, None, 0.9877, 240]
     assert [(a.share, a.chance) for a in shown.attacks] == [
-        (0.05, 0.05),
+        (0.05, 0.01),
         (0.15, 0.0),
         (0.05, 0.05),
     ]
@@ -130,6 +130,9 @@ def test_the_strongest_attack_is_chosen_before_rounding() -> None:
 
 def test_the_exact_figure_decides_and_the_rounded_one_is_told() -> None:
     required = parse_requirements("unique_share<=0.02, unique_share<=0.01, k>=1, unique_share>0.03")
+    (withheld,) = check(FEW, disclosed(FEW), parse_requirements("sec(age)<=0.1"))
+    assert withheld.is_met
+    assert withheld.sentence == "judged by the exact figure, which --internal shows (age)"
     told = [(o.is_met, o.sentence) for o in check(FEW, disclosed(FEW), required)]
     rounded = "0.05, rounded; the exact figure decides"
     assert told == [(True, rounded), (False, "0.05"), (True, "1"), (False, rounded)]
