@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Background, Finding
     from ppdm_sql.audit.diversity import SensitiveValues
     from ppdm_sql.audit.figures import Figure
+    from ppdm_sql.audit.linked import Links
     from ppdm_sql.audit.requirements import Requirement
     from ppdm_sql.audit.risk import Classes
     from ppdm_sql.audit.subject import Column, Subject
@@ -74,14 +75,13 @@ class Material:
 def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], None]) -> Report:
     """Measure, attack, and sum up."""
     subject = material.subject
-    if material.background is not None:
-        links = links_of(subject)
-        together = None if links is None else links.of_row
-        seen = replace(material.background, released_link=together)
+    links = links_of(subject)
+    if material.background is not None and links is not None:
+        seen = replace(material.background, released_link=links.of_row)
         material = replace(material, background=seen)
     on_stage("measuring classes")
     classes = classes_of(subject)
-    figures = _risk(material, classes)
+    figures = _risk(material, classes, links)
     on_stage("looking for columns that single people out")
     singling = singling_sets(subject)[:_SHOWN_SETS]
     on_stage("measuring what columns keep")
@@ -120,7 +120,7 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     return replace(shown, outcomes=check(exact, shown, material.requirements))
 
 
-def _risk(material: Material, classes: Classes) -> list[Figure]:
+def _risk(material: Material, classes: Classes, links: Links | None) -> list[Figure]:
     subject = material.subject
     around = None
     if material.background is not None:
@@ -139,7 +139,7 @@ def _risk(material: Material, classes: Classes) -> list[Figure]:
     return [
         *figures,
         *scba_figures(subject),
-        *linked_figures(subject, classes),
+        *linked_figures(subject, classes, links),
         *key_figures(subject),
     ]
 

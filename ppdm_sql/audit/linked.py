@@ -63,9 +63,8 @@ def _tied(column: Column, person: IntArray | None) -> BoolArray | None:
     return tied
 
 
-def linked_figures(subject: Subject, classes: Classes) -> list[Figure]:
+def linked_figures(subject: Subject, classes: Classes, links: Links | None) -> list[Figure]:
     """Return how many people are alone in what all their rows show."""
-    links = links_of(subject)
     counted = classes.of_row >= 0
     if links is None or not counted.any():
         return []

@@ -25,6 +25,7 @@ from ppdm_sql.model.syntax import Role
 from ppdm_sql.session.background import read_background
 from ppdm_sql.session.creation import definition_of
 from ppdm_sql.session.engine import engine_version
+from ppdm_sql.session.figures import SUPPRESSED_ROWS
 from ppdm_sql.store.figures import list_figures
 from ppdm_sql.store.history import version_before
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from ppdm_sql.store.catalog import Entry
     from ppdm_sql.store.figures import Figure as StoredFigure
 
-_SUPPRESSED_ROWS = "rows suppressed"
 _PRECISION = "precision of the release"
 _NOT_MATCHED = (
     "without a KEY that is there and different in every row, rows of two {} cannot be matched"
@@ -145,7 +145,7 @@ def _material(
 
 
 def _suppressed_rows(figures: Mapping[str, StoredFigure]) -> int:
-    found = figures.get(_SUPPRESSED_ROWS)
+    found = figures.get(SUPPRESSED_ROWS)
     return int(found.value or 0) if found is not None else 0
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ppdm_sql.session.generalizing import Generalized
 
 
-_SUPPRESSED = "rows suppressed"
+SUPPRESSED_ROWS = "rows suppressed"
 _LEFT_OUT, _KEPT = "left out", "kept as *"
 
 
@@ -27,7 +27,7 @@ def rows_left_out(figures: Sequence[Figure]) -> int:
     return sum(
         int(figure.value or 0)
         for figure in figures
-        if figure.figure == _SUPPRESSED and figure.note == _LEFT_OUT
+        if figure.figure == SUPPRESSED_ROWS and figure.note == _LEFT_OUT
     )
 
 
@@ -45,7 +45,7 @@ def figures_of(
     figures = [
         *_levels(grouping, done),
         Figure("rows treated", population.treated, f"of {population.rows:,} in the source"),
-        Figure(_SUPPRESSED, recoding.suppressed_rows, _fate(grouping)),
+        Figure(SUPPRESSED_ROWS, recoding.suppressed_rows, _fate(grouping)),
         Figure("classes", measures.classes, "of treated rows that show the same"),
         Figure("smallest class", measures.k, f"{who}, among treated rows"),
         *reached_targets(grouping, measures),

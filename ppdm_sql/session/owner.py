@@ -42,6 +42,7 @@ from ppdm_sql.session.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.session.auditing import audit_release
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
+from ppdm_sql.session.figures import SUPPRESSED_ROWS
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
 from ppdm_sql.session.places import located
 from ppdm_sql.session.publishing import publish
@@ -376,9 +377,9 @@ def _summary(figures: Sequence[Figure]) -> str:
     found = {figure.figure: figure for figure in figures}
     loss = next(figure for name, figure in found.items() if name.startswith("loss"))
     count = {name: int(figure.value or 0) for name, figure in found.items()}
-    suppressed = plural(count["rows suppressed"], "row") + " suppressed"
-    if count["rows suppressed"]:
-        suppressed += f" and {found['rows suppressed'].note}"
+    suppressed = plural(count[SUPPRESSED_ROWS], "row") + " suppressed"
+    if count[SUPPRESSED_ROWS]:
+        suppressed += f" and {found[SUPPRESSED_ROWS].note}"
     proof = ""
     if "nodes checked" in count:
         proof = f": {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"

@@ -31,7 +31,9 @@ def visits(key: list[int], zip_: list[int], high: list[bool] | None = None) -> S
 
 
 def figures(of: Subject) -> dict[str, float | None]:
-    return {figure.name: figure.value for figure in linked_figures(of, classes_of(of))}
+    return {
+        figure.name: figure.value for figure in linked_figures(of, classes_of(of), links_of(of))
+    }
 
 
 def test_whoever_is_in_a_crowd_row_by_row_can_be_alone_in_all_rows() -> None:
