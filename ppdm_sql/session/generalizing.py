@@ -13,6 +13,7 @@ from ppdm_sql import anonymity
 from ppdm_sql.anonymity.cells import Coded, Scale, code_cells
 from ppdm_sql.anonymity.recoding import Recoding, recode_node, recode_partition
 from ppdm_sql.compile import grouping as sql
+from ppdm_sql.compile import outside
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import BindError, EngineError, InternalError, Refused, plural
 from ppdm_sql.model.grouping import COMBINATIONS, SLOT
@@ -183,7 +184,7 @@ class Generalizing:
         plain, alone = None, 0
         if self.grouping.when is not None:
             plain = self._plain(done.population)
-            query = sql.unique_untouched_query(self.release, self.storage, DUCKDB)
+            query = outside.unique_untouched_query(self.release, self.storage, DUCKDB)
             alone = int(self.engine.query(query).column(sql.COUNT)[0].as_py())
         warnings = []
         if self.grouping.method == "optimal" and not done.recoding.is_proven:
@@ -205,7 +206,9 @@ class Generalizing:
 
     def _split_persons(self) -> int:
         """Count persons whose rows outside the high class tell who the rows inside are about."""
-        query = sql.split_persons_query(self.release, self.storage, DUCKDB)
+        if self.grouping.when is None:
+            return 0
+        query = outside.split_persons_query(self.release, self.storage, DUCKDB)
         return 0 if query is None else int(self.engine.query(query).column(sql.COUNT)[0].as_py())
 
     def _plain(self, population: Population) -> anonymity.Outcome | None:
