@@ -88,15 +88,18 @@ def grouped_select(
     rows = rows_with(release, storage, target, _with_high(grouping, carried))
     is_suppressed = column_of(IS_SUPPRESSED, _TABLE)
     labels = {column.name: index for index, column in enumerate(grouping.columns)}
-    fixed = {name for name, _ in fixed_quasi(release)}
+    types = {column.name: column.column.type for column in grouping.columns}
+    types |= dict(fixed_quasi(release))
     shown: list[exp.Expr] = []
     for rule in release.released_rules:
         for name in rule.names:
             value: exp.Expr = column_of(name.text, _ROWS)
+            if name in types:
+                value = _one_zero(value, types[name])
             if name in labels:
                 label = column_of(label_column(labels[name]), _TABLE)
                 value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
-            elif name in fixed and grouping.keeps_suppressed:
+            elif name in types and grouping.keeps_suppressed:
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)
             shown.append(named(value, name.text))
@@ -124,11 +127,11 @@ def cells_query(
     carried = _with_high(grouping, _originals(grouping, by_person))
     rows = rows_with(release, storage, target, carried)
     parts: dict[str, exp.Expr] = {
-        key_column(index): _exact(column_of(column.name.text, _ROWS), column.column.type)
+        key_column(index): _alike(column_of(column.name.text, _ROWS), column.column.type)
         for index, column in enumerate(grouping.columns)
     }
     for index, (name, type_) in enumerate(fixed_quasi(release)):
-        parts[fixed_column(index)] = _exact(column_of(name.text, _ROWS), type_)
+        parts[fixed_column(index)] = _alike(column_of(name.text, _ROWS), type_)
     parts |= _values(grouping, by_person)
     shown = [named(tree, name) for name, tree in parts.items()]
     cells = exp.select(*shown, named(exp.Count(this=exp.Star()), COUNT))
@@ -319,11 +322,27 @@ def _join(release: Release, storage: Storage, side: str) -> exp.Join:
     return exp.Join(this=table, on=exp.and_(*on), side=side)
 
 
+def _alike(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value of a combination so that equal ones are one combination in Arrow, too."""
+    return _one_zero(_exact(value, type_), type_)
+
+
 def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Compare texts letter by letter, whatever collation the owner has set."""
+    if type_.kind is Kind.OTHER:
+        return exp.cast(value, "VARCHAR")  # always NULL: only a suppressed column is of such
     if type_.kind not in (Kind.TEXT, Kind.ENUM):
         return value
     return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+
+
+def _one_zero(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a number without the sign of a zero or NaN: equal ones must be shown alike."""
+    if type_.kind is not Kind.FLOAT:
+        return value
+    nan = exp.cast(exp.Literal.string("NaN"), type_.text)
+    plain = exp.Add(this=value.copy(), expression=exp.Literal.number(0))
+    return exp.case().when(exp.EQ(this=value, expression=nan), nan.copy()).else_(plain)
 
 
 def persons_counted(key: exp.Column) -> exp.Expr:
@@ -337,9 +356,7 @@ def told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Return a sensitive value so that what is equal here is equal in Arrow, too."""
     if type_.kind is Kind.ENUM:
         return exp.cast(value, "VARCHAR")
-    if type_.kind is Kind.FLOAT:
-        return exp.Add(this=value, expression=exp.Literal.number(0))  # -0.0 becomes 0.0
-    return _exact(value, type_)
+    return value if type_.kind is Kind.OTHER else _alike(value, type_)
 
 
 def _over(rows: exp.Select, alias: str, shown: list[exp.Expr], join: exp.Join) -> exp.Select:
