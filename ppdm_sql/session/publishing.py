@@ -29,6 +29,7 @@ from ppdm_sql.session.snapshot import (
     SHUFFLE,
     check_pseudonyms,
     released,
+    settled,
     snapshot_query,
     verify_snapshot,
 )
@@ -201,16 +202,19 @@ def _write_release(
     parameters.read_row(engine, entry.storage, entry.tables)  # without it, no row would leave
     columns = released(catalog.list_columns(engine, entry))
     comments = {column.name: _comment(column) for column in columns}
-    with _storage(releases, entry, bound, publication) as storage:
-        query = snapshot_query(engine, bound, storage)
-        written = destination.write(entry.name, query, comments)
-    releases.on_stage(f"checking {entry.name}")
-    targets = verify_snapshot(engine, entry, bound, written)
     links = {link for _, _, link in _linking(bound)}
-    if publication.unlinkable and links:
-        names = dict.fromkeys(name.text for rule, _, _ in _linking(bound) for name in rule.names)
-        check_pseudonyms(engine, bound, entry.storage, written, list(names))
-        links = set()
+    with settled(engine, bound) as release:
+        with _storage(releases, entry, bound, publication) as storage:
+            query = snapshot_query(engine, release, storage)
+            written = destination.write(entry.name, query, comments)
+        releases.on_stage(f"checking {entry.name}")
+        targets = verify_snapshot(engine, entry, release, written)
+        if publication.unlinkable and links:
+            names = dict.fromkeys(
+                name.text for rule, _, _ in _linking(bound) for name in rule.names
+            )
+            check_pseudonyms(engine, release, entry.storage, written, list(names))
+            links = set()
     count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
     (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
     treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
