@@ -9,16 +9,17 @@ from sqlglot import exp
 from ppdm_sql.compile.grouping import COUNT, HIGH, fixed_quasi, grouped_select, high_flag
 from ppdm_sql.compile.render import column_of, named
 from ppdm_sql.errors import InternalError
-from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
     from ppdm_sql.compile.query import Storage
     from ppdm_sql.compile.targets import Target
     from ppdm_sql.model.grouping import Grouping, When
     from ppdm_sql.model.release import Release
+    from ppdm_sql.names import Name
 
 _ROWS, _GROUPS = "s", "g"
-_ALL_HIGH = "ppdm_all_high"
+_ALL_HIGH, _PERSON = "ppdm_all_high", "ppdm_person"
+REPEATED, OWN = "repeated", "own"
 
 
 def unique_untouched_query(release: Release, storage: Storage, target: Target) -> exp.Select:
@@ -43,25 +44,66 @@ def unique_untouched_query(release: Release, storage: Storage, target: Target) -
 
 
 def split_persons_query(release: Release, storage: Storage, target: Target) -> exp.Select | None:
-    """Return how many persons leave rows inside and outside the high class under one KEY.
+    """Return how many persons leave rows inside and outside the high class.
 
-    None where no KEY leaves that puts rows together.
+    By the KEY of the source, whether it leaves or not; None where there is none.
     """
-    _, when = _parts(release)
-    keys = [rule.names[0] for rule in release.released_rules if rule.role is Role.KEY]
-    if not keys:
+    grouping, _ = _parts(release)
+    if grouping.person is None:
         return None
-    key = column_of(keys[0].text, _ROWS)
+    groups = _groups(release, storage, target, column_of(_PERSON, _ROWS))
+    return exp.select(named(_counted(_is_split()), COUNT)).from_(groups)
+
+
+def tied_values_query(release: Release, storage: Storage, target: Target, name: Name) -> exp.Select:
+    """Return how many values of a column leave in rows inside and outside the high class."""
+    groups = _groups(release, storage, target, column_of(name.text, _ROWS))
+    return exp.select(named(_counted(_is_split()), COUNT)).from_(groups)
+
+
+def tied_persons_query(
+    release: Release, storage: Storage, target: Target, name: Name
+) -> exp.Select:
+    """Return the same of values that are one person's; how many repeat, how many of them are so."""
+    groups = _groups(release, storage, target, column_of(name.text, _ROWS))
+    one = exp.EQ(this=column_of(_PERSON, _GROUPS), expression=exp.Literal.number(1))
+    repeats = exp.GT(this=column_of(COUNT, _GROUPS), expression=exp.Literal.number(1))
+    counts = {
+        COUNT: exp.and_(_is_split(), one),
+        REPEATED: repeats,
+        OWN: exp.and_(repeats.copy(), one.copy()),
+    }
+    shown = [named(_counted(tree), name) for name, tree in counts.items()]
+    return exp.select(*shown).from_(groups)
+
+
+def _groups(release: Release, storage: Storage, target: Target, value: exp.Column) -> exp.Subquery:
+    """Return the rows that leave by a value of theirs: inside or outside, how many, of how many."""
+    grouping, when = _parts(release)
+    carried: dict[str, exp.Expr] = {HIGH: high_flag(when)}
     high = column_of(HIGH, _ROWS)
-    rows = grouped_select(release, storage, target, {HIGH: high_flag(when)})
-    persons = exp.select(
-        named(exp.func("BOOL_OR", high), HIGH), named(exp.func("BOOL_AND", high.copy()), _ALL_HIGH)
-    )
-    persons = persons.from_(_subquery(rows, _ROWS)).group_by(key)
-    persons = persons.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
-    is_split = exp.and_(column_of(HIGH, _GROUPS), exp.Not(this=column_of(_ALL_HIGH, _GROUPS)))
-    count = exp.select(named(exp.Count(this=exp.Star()), COUNT))
-    return count.from_(_subquery(persons, _GROUPS)).where(is_split)
+    shown = {
+        HIGH: exp.func("BOOL_OR", high),
+        _ALL_HIGH: exp.func("BOOL_AND", high.copy()),
+        COUNT: exp.Count(this=exp.Star()),
+    }
+    if grouping.person is not None:
+        key = exp.to_identifier(grouping.person.name.text, quoted=True)
+        carried[_PERSON] = exp.column(key)
+        shown[_PERSON] = exp.Count(this=exp.Distinct(expressions=[column_of(_PERSON, _ROWS)]))
+    rows = grouped_select(release, storage, target, carried)
+    groups = exp.select(*(named(tree, name) for name, tree in shown.items()))
+    groups = groups.from_(_subquery(rows, _ROWS)).group_by(value)
+    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+    return _subquery(groups.where(known), _GROUPS)
+
+
+def _counted(condition: exp.Expr) -> exp.Expr:
+    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
+
+
+def _is_split() -> exp.Expr:
+    return exp.and_(column_of(HIGH, _GROUPS), exp.Not(this=column_of(_ALL_HIGH, _GROUPS)))
 
 
 def _parts(release: Release) -> tuple[Grouping, When]:

@@ -19,6 +19,7 @@ from ppdm_sql.errors import BindError, EngineError, InternalError, Refused, plur
 from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.hierarchy import SUPPRESSED
 from ppdm_sql.session.figures import figures_of
+from ppdm_sql.session.ties import tie_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -196,20 +197,8 @@ class Generalizing:
                 f"{plural(alone, 'row')} outside the high class are unique in what they show: "
                 "only the high class is protected"
             )
-        if split := self._split_persons():
-            warnings.append(
-                f"{plural(split, 'person')} leave rows inside and outside the high class under one "
-                "KEY: the rows outside show their quasi-identifiers as they are; write KEY "
-                "alone, which does not leave, or a WHEN that takes all rows of a person"
-            )
+        warnings += tie_warnings(self.engine, self.release, self.storage)
         return Report(figures_of(self.grouping, done, measures, plain, alone), warnings)
-
-    def _split_persons(self) -> int:
-        """Count persons whose rows outside the high class tell who the rows inside are about."""
-        if self.grouping.when is None:
-            return 0
-        query = outside.split_persons_query(self.release, self.storage, DUCKDB)
-        return 0 if query is None else int(self.engine.query(query).column(sql.COUNT)[0].as_py())
 
     def _plain(self, population: Population) -> anonymity.Outcome | None:
         """Return plain k-anonymity of all rows, for comparison; None where it cannot be had."""
