@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ppdm_sql import anonymity
 from ppdm_sql.anonymity.cells import Coded, Scale, code_cells
+from ppdm_sql.anonymity.hierarchies import says_two_things
 from ppdm_sql.anonymity.recoding import Recoding, recode_node, recode_partition
 from ppdm_sql.compile import grouping as sql
 from ppdm_sql.compile import outside
@@ -181,7 +182,11 @@ class Generalizing:
 
     def report(self, done: Generalized) -> Report:
         """Verify what would leave, and say what it reached, what it cost, what to look at again."""
-        measures = self.verify(done.population, _NOT_THE_SAME)
+        try:
+            measures = self.verify(done.population, _NOT_THE_SAME)
+        except Refused as error:
+            error.hint = self._merged(done.coded) or error.hint
+            raise
         plain, alone = None, 0
         if self.grouping.when is not None:
             plain = self._plain(done.population)
@@ -199,6 +204,23 @@ class Generalizing:
             )
         warnings += tie_warnings(self.engine, self.release, self.storage)
         return Report(figures_of(self.grouping, done, measures, plain, alone), warnings)
+
+    def _merged(self, coded: Coded) -> str | None:
+        """Say which labels made one class of two: the search counts regions, analysts read texts.
+
+        Only where levels differ from region to region; elsewhere one text means one thing.
+        """
+        if self.grouping.method != "mondrian":
+            return None
+        columns = zip(self.grouping.columns, coded.ladders, strict=True)
+        names = [f"'{column.name}'" for column, ladder in columns if says_two_things(ladder)]
+        if not names:
+            return None
+        return (
+            f"a group of {' and of '.join(names)} is written like another value or group, so that "
+            "rows of both are one class; rename it in the hierarchy, or the value in a (SELECT …) "
+            "source"
+        )
 
     def _plain(self, population: Population) -> anonymity.Outcome | None:
         """Return plain k-anonymity of all rows, for comparison; None where it cannot be had."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ppdm_sql.errors import BindError
+from ppdm_sql.errors import BindError, Refused
 
 if TYPE_CHECKING:
     from ppdm_sql.session.owner import Owner
@@ -112,3 +112,38 @@ def test_a_zero_with_a_sign_doubles_no_row(owner: Owner) -> None:
         " GENERALIZE x UNTIL k = 2, alpha(s) <= 0.5"
     )
     assert owner.execute("SELECT x, count(*) FROM r GROUP BY x").fetchall() == [("0.0", 60)]
+
+
+@pytest.mark.parametrize("value", ["g", "other"])
+def test_a_group_that_is_written_like_a_value_is_said(owner: Owner, value: str) -> None:
+    """Regions that reach their targets show one text, and the class that they make does not."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT * FROM (VALUES (1, 'a', 'Flu'), (2, 'b', 'HIV'),"
+        f" (1, '{value}', 'HIV'), (3, '{value}', 'Flu'), (4, 'c', 'Flu'), (5, 'c', 'HIV'))"
+        " v(id, x, s);"
+        "CREATE HIERARCHY h AS TREE"
+        f" (('a', 'g'), ('b', 'g'), ('c', 'u'), ('{value}', 'u'))"
+    )
+    release = (
+        "CREATE RELEASE r FROM t (id KEY, x QUASI, s SENSITIVE)"
+        " GENERALIZE x USING h UNTIL k = 2, alpha(s) <= 0.6 WITH (method = 'mondrian')"
+    )
+    if value == "other":
+        owner.execute(release)
+        return
+    with pytest.raises(Refused, match="does not reach its targets") as caught:
+        owner.execute(release)
+    assert "a group of 'x' is written like another value" in (caught.value.hint or "")
+    assert owner.releases() == []
+
+
+def test_a_star_in_the_data_is_a_value(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, (['*', 'a', 'b'])[1 + i % 3] AS q, i % 2 AS s"
+        " FROM range(30) r(i); INSERT INTO t VALUES (30, 'c', 0);"
+        "CREATE RELEASE r FROM t (id KEY, q QUASI, s SENSITIVE)"
+        " GENERALIZE q UNTIL k = 2, l(s) = 2 SUPPRESS AT MOST 10 PERCENT"
+        " WITH (suppressed = 'star')"
+    )
+    found = owner.execute("SELECT q, count(*) FROM r GROUP BY q ORDER BY q").fetchall()
+    assert found == [("*", 11), ("a", 10), ("b", 10)]
