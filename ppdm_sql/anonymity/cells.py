@@ -114,7 +114,7 @@ def numbered(parts: Sequence[IntArray], count: int) -> IntArray:
 
 def _axis(column: GroupedColumn, values: pa.Array, ladder: Ladder) -> Axis:
     groups = tuple(group_numbers(labels) for labels in ladder.labels)
-    # Two values of one text, such as 0.0 and -0.0, are still two values at level 0.
+    # At level 0 a group is a value, whatever its text.
     groups = (np.arange(len(values)), *groups[1:])
     nulls = np.flatnonzero(np.asarray(pc.is_null(values)))
     is_cut = isinstance(column.hierarchy.shape, OnlySuppress | Ranges | Dates)

@@ -6,6 +6,7 @@ NULL is a value of its own, NULL at every level but the last, where everything i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
@@ -49,6 +50,19 @@ class Ladder:
     def height(self) -> int:
         """The number of the last level."""
         return len(self.labels) - 1
+
+
+def says_two_things(ladder: Ladder) -> bool:
+    """Whether one text stands for different values at two levels, as a value `*` and the star."""
+    meanings: dict[str, list[int]] = {}
+    for level in ladder.labels:
+        groups: defaultdict[str, list[int]] = defaultdict(list)
+        for number, text in enumerate(level.to_pylist()):
+            if text is not None:
+                groups[text].append(number)
+        if any(meanings.setdefault(text, group) != group for text, group in groups.items()):
+            return True
+    return False
 
 
 def climb(shape: Shape, values: pa.Array, texts: pa.Array) -> Ladder:

@@ -50,6 +50,7 @@ def bind_grouping(
     options: Mapping[str, str],
 ) -> Grouping:
     """Resolve the names of GENERALIZE and check that its parts fit each other."""
+    _check_fixed(rules)
     grouped = tuple(_grouped(column, clause, rules, catalog) for column in clause.columns)
     targets = tuple(_target(target, rules, catalog) for target in clause.targets)
     seen: set[tuple[str, Name | None]] = set()
@@ -98,6 +99,22 @@ def _grouped(
     hierarchy = _hierarchy(column.hierarchy, catalog)
     _check_kind(hierarchy, rule.columns[0], column.hierarchy or column.column)
     return GroupedColumn(rule.columns[0], rule.names[0], hierarchy, span)
+
+
+def _check_fixed(rules: Sequence[BoundRule]) -> None:
+    """Refuse types of which equal values are shown apart: a class would fall to pieces."""
+    for rule in rules:
+        if rule.role is not Role.QUASI or not rule.is_released or rule.is_generalized:
+            continue
+        if any(step.transform.keyword == "suppress" for step in rule.steps):
+            continue  # NULL in every row
+        for name, type_ in zip(rule.names, rule.output_types, strict=True):
+            if type_.kind is Kind.OTHER:
+                raise BindError(
+                    f"values of '{name}', of type {type_}, cannot be compared as classes need",
+                    rule.span,
+                    "cast it in a (SELECT …) source, or give it another role",
+                )
 
 
 def _rule_of(column: ColumnName, rules: Sequence[BoundRule], hint: str) -> BoundRule:

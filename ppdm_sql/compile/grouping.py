@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name
 
 _ROWS, _TABLE, _CELLS = "s", "c", "cells"
-_HIGH, _PERSON, _ORIGINAL = "ppdm_high", "ppdm_person", "ppdm_original"
-_NUMBER, _ALL_HIGH = "ppdm_person_number", "ppdm_all_high"
+HIGH = "ppdm_high"
+"""Whether a row is in the high class."""
+_PERSON, _ORIGINAL = "ppdm_person", "ppdm_original"
+_NUMBER = "ppdm_person_number"
 ID, IS_SUPPRESSED, COUNT, PERSON = "id", "is_suppressed", "n", "person"
 
 
@@ -86,15 +88,18 @@ def grouped_select(
     rows = rows_with(release, storage, target, _with_high(grouping, carried))
     is_suppressed = column_of(IS_SUPPRESSED, _TABLE)
     labels = {column.name: index for index, column in enumerate(grouping.columns)}
-    fixed = {name for name, _ in fixed_quasi(release)}
+    types = {column.name: column.column.type for column in grouping.columns}
+    types |= dict(fixed_quasi(release))
     shown: list[exp.Expr] = []
     for rule in release.released_rules:
         for name in rule.names:
             value: exp.Expr = column_of(name.text, _ROWS)
+            if name in types:
+                value = _one_zero(value, types[name])
             if name in labels:
                 label = column_of(label_column(labels[name]), _TABLE)
                 value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
-            elif name in fixed and grouping.keeps_suppressed:
+            elif name in types and grouping.keeps_suppressed:
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)
             shown.append(named(value, name.text))
@@ -105,7 +110,7 @@ def grouped_select(
     if grouping.keeps_suppressed:
         found = exp.Not(this=exp.Is(this=is_suppressed, expression=exp.null()))
     if grouping.when is not None:
-        found = exp.or_(exp.Not(this=column_of(_HIGH, _ROWS)), found)
+        found = exp.or_(exp.Not(this=column_of(HIGH, _ROWS)), found)
     for tree in (*shown, join, found):
         check_tree(tree, target)
     if suppressed_flag is not None:
@@ -122,18 +127,18 @@ def cells_query(
     carried = _with_high(grouping, _originals(grouping, by_person))
     rows = rows_with(release, storage, target, carried)
     parts: dict[str, exp.Expr] = {
-        key_column(index): _exact(column_of(column.name.text, _ROWS), column.column.type)
+        key_column(index): _alike(column_of(column.name.text, _ROWS), column.column.type)
         for index, column in enumerate(grouping.columns)
     }
     for index, (name, type_) in enumerate(fixed_quasi(release)):
-        parts[fixed_column(index)] = _exact(column_of(name.text, _ROWS), type_)
+        parts[fixed_column(index)] = _alike(column_of(name.text, _ROWS), type_)
     parts |= _values(grouping, by_person)
     shown = [named(tree, name) for name, tree in parts.items()]
     cells = exp.select(*shown, named(exp.Count(this=exp.Star()), COUNT))
     rows = _with_numbers(rows) if by_person else rows
     cells = cells.from_(_subquery(rows, _ROWS)).group_by(*(tree.copy() for tree in parts.values()))
     if only_high and grouping.when is not None:
-        cells = cells.where(column_of(_HIGH, _ROWS))
+        cells = cells.where(column_of(HIGH, _ROWS))
     # Texts of the few distinct values, not of every row.
     texts = [
         named(exp.cast(column_of(key_column(index), _CELLS), "VARCHAR"), text_column(index))
@@ -159,7 +164,7 @@ def released_cells_query(
     cells = _over(rows, _ROWS, shown, _join(release, storage, ""))
     cells = cells.where(exp.Not(this=column_of(IS_SUPPRESSED, _TABLE)))
     if grouping.when is not None:
-        cells = cells.where(column_of(_HIGH, _ROWS))
+        cells = cells.where(column_of(HIGH, _ROWS))
     return cells.group_by(*(tree.copy() for tree in columns.values()))
 
 
@@ -172,56 +177,13 @@ def labels_query(release: Release, storage: Storage) -> exp.Select:
     return exp.select(*shown).from_(table).order_by(column_of(ID, _TABLE))
 
 
-def unique_untouched_query(release: Release, storage: Storage, target: Target) -> exp.Select:
-    """Return how many rows outside the high class are alone with what they show."""
-    grouping = _grouping(release)
-    rows = grouped_select(release, storage, target, _with_high(grouping, {}))
-    quasi = [column.name for column in grouping.columns]
-    quasi += [name for name, _ in fixed_quasi(release)]
-    high = named(exp.func("BOOL_OR", column_of(_HIGH, _ROWS)), _HIGH)
-    count = named(exp.Count(this=exp.Star()), COUNT)
-    classes = exp.select(high, count).from_(_subquery(rows, _ROWS))
-    classes = classes.group_by(*(column_of(name.text, _ROWS) for name in quasi))
-    alone = exp.and_(
-        exp.EQ(this=column_of(COUNT, _CELLS), expression=exp.Literal.number(1)),
-        exp.Not(this=column_of(_HIGH, _CELLS)),
-    )
-    return (
-        exp.select(named(exp.Count(this=exp.Star()), COUNT))
-        .from_(_subquery(classes, _CELLS))
-        .where(alone)
-    )
-
-
-def split_persons_query(release: Release, storage: Storage, target: Target) -> exp.Select | None:
-    """Return how many persons leave rows inside and outside the high class under one KEY.
-
-    None where there is no high class, or where no KEY leaves that puts rows together.
-    """
-    grouping = _grouping(release)
-    keys = [rule.names[0] for rule in release.released_rules if rule.role is Role.KEY]
-    if grouping.when is None or not keys:
-        return None
-    key = column_of(keys[0].text, _ROWS)
-    high = column_of(_HIGH, _ROWS)
-    rows = grouped_select(release, storage, target, _with_high(grouping, {}))
-    persons = exp.select(
-        named(exp.func("BOOL_OR", high), _HIGH), named(exp.func("BOOL_AND", high.copy()), _ALL_HIGH)
-    )
-    persons = persons.from_(_subquery(rows, _ROWS)).group_by(key)
-    persons = persons.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
-    is_split = exp.and_(column_of(_HIGH, _CELLS), exp.Not(this=column_of(_ALL_HIGH, _CELLS)))
-    count = exp.select(named(exp.Count(this=exp.Star()), COUNT))
-    return count.from_(_subquery(persons, _CELLS)).where(is_split)
-
-
 def waiting_query(release: Release, storage: Storage, target: Target) -> exp.Select:
     """Return how many rows are withheld because their combination arrived later."""
     grouping = _grouping(release)
     rows = rows_with(release, storage, target, _with_high(grouping, {}))
     missing: exp.Expr = exp.Is(this=column_of(IS_SUPPRESSED, _TABLE), expression=exp.null())
     if grouping.when is not None:
-        missing = exp.and_(column_of(_HIGH, _ROWS), missing)
+        missing = exp.and_(column_of(HIGH, _ROWS), missing)
     count = named(exp.Count(this=exp.Star()), COUNT)
     return _over(rows, _ROWS, [count], _join(release, storage, "LEFT")).where(missing)
 
@@ -233,7 +195,7 @@ def persons_query(release: Release, storage: Storage, target: Target) -> exp.Sel
         release, storage, target, _with_high(grouping, _originals(grouping, by_person=True))
     )
     counts: dict[str, exp.Expr] = {"rows": exp.Count(this=exp.Star())}
-    high = None if grouping.when is None else column_of(_HIGH, _ROWS)
+    high = None if grouping.when is None else column_of(HIGH, _ROWS)
     counts["treated"] = exp.Count(this=exp.Star()) if high is None else exp.CountIf(this=high)
     if grouping.person is not None:
         person: exp.Expr = column_of(_PERSON, _ROWS)
@@ -301,7 +263,7 @@ def _with_high(grouping: Grouping, carried: Mapping[str, exp.Expr]) -> dict[str,
     """Add whether a row is in the high class; where that cannot be told, it is."""
     if grouping.when is None:
         return dict(carried)
-    return {**carried, _HIGH: high_flag(grouping.when)}
+    return {**carried, HIGH: high_flag(grouping.when)}
 
 
 def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
@@ -337,7 +299,7 @@ def _with_numbers(rows: exp.Select) -> exp.Select:
 def _if_high(grouping: Grouping, high: exp.Expr, low: exp.Expr) -> exp.Expr:
     if grouping.when is None:
         return high
-    return exp.case().when(column_of(_HIGH, _ROWS), high).else_(low)
+    return exp.case().when(column_of(HIGH, _ROWS), high).else_(low)
 
 
 def _join(release: Release, storage: Storage, side: str) -> exp.Join:
@@ -360,11 +322,27 @@ def _join(release: Release, storage: Storage, side: str) -> exp.Join:
     return exp.Join(this=table, on=exp.and_(*on), side=side)
 
 
+def _alike(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value of a combination so that equal ones are one combination in Arrow, too."""
+    return _one_zero(_exact(value, type_), type_)
+
+
 def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Compare texts letter by letter, whatever collation the owner has set."""
+    if type_.kind is Kind.OTHER:
+        return exp.cast(value, "VARCHAR")  # always NULL: only a suppressed column is of such
     if type_.kind not in (Kind.TEXT, Kind.ENUM):
         return value
     return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+
+
+def _one_zero(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a number without the sign of a zero or NaN: equal ones must be shown alike."""
+    if type_.kind is not Kind.FLOAT:
+        return value
+    nan = exp.cast(exp.Literal.string("NaN"), type_.text)
+    plain = exp.Add(this=value.copy(), expression=exp.Literal.number(0))
+    return exp.case().when(exp.EQ(this=value, expression=nan), nan.copy()).else_(plain)
 
 
 def persons_counted(key: exp.Column) -> exp.Expr:
@@ -378,9 +356,7 @@ def told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Return a sensitive value so that what is equal here is equal in Arrow, too."""
     if type_.kind is Kind.ENUM:
         return exp.cast(value, "VARCHAR")
-    if type_.kind is Kind.FLOAT:
-        return exp.Add(this=value, expression=exp.Literal.number(0))  # -0.0 becomes 0.0
-    return _exact(value, type_)
+    return value if type_.kind is Kind.OTHER else _alike(value, type_)
 
 
 def _over(rows: exp.Select, alias: str, shown: list[exp.Expr], join: exp.Join) -> exp.Select:

@@ -11,13 +11,16 @@ import pyarrow.compute as pc
 
 from ppdm_sql import anonymity
 from ppdm_sql.anonymity.cells import Coded, Scale, code_cells
+from ppdm_sql.anonymity.hierarchies import says_two_things
 from ppdm_sql.anonymity.recoding import Recoding, recode_node, recode_partition
 from ppdm_sql.compile import grouping as sql
+from ppdm_sql.compile import outside
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import BindError, EngineError, InternalError, Refused, plural
 from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.hierarchy import SUPPRESSED
 from ppdm_sql.session.figures import figures_of
+from ppdm_sql.session.ties import tie_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -179,11 +182,15 @@ class Generalizing:
 
     def report(self, done: Generalized) -> Report:
         """Verify what would leave, and say what it reached, what it cost, what to look at again."""
-        measures = self.verify(done.population, _NOT_THE_SAME)
+        try:
+            measures = self.verify(done.population, _NOT_THE_SAME)
+        except Refused as error:
+            error.hint = self._merged(done.coded) or error.hint
+            raise
         plain, alone = None, 0
         if self.grouping.when is not None:
             plain = self._plain(done.population)
-            query = sql.unique_untouched_query(self.release, self.storage, DUCKDB)
+            query = outside.unique_untouched_query(self.release, self.storage, DUCKDB)
             alone = int(self.engine.query(query).column(sql.COUNT)[0].as_py())
         warnings = []
         if self.grouping.method == "optimal" and not done.recoding.is_proven:
@@ -195,18 +202,25 @@ class Generalizing:
                 f"{plural(alone, 'row')} outside the high class are unique in what they show: "
                 "only the high class is protected"
             )
-        if split := self._split_persons():
-            warnings.append(
-                f"{plural(split, 'person')} leave rows inside and outside the high class under one "
-                "KEY: the rows outside show their quasi-identifiers as they are; write KEY "
-                "alone, which does not leave, or a WHEN that takes all rows of a person"
-            )
+        warnings += tie_warnings(self.engine, self.release, self.storage)
         return Report(figures_of(self.grouping, done, measures, plain, alone), warnings)
 
-    def _split_persons(self) -> int:
-        """Count persons whose rows outside the high class tell who the rows inside are about."""
-        query = sql.split_persons_query(self.release, self.storage, DUCKDB)
-        return 0 if query is None else int(self.engine.query(query).column(sql.COUNT)[0].as_py())
+    def _merged(self, coded: Coded) -> str | None:
+        """Say which labels made one class of two: the search counts regions, analysts read texts.
+
+        Only where levels differ from region to region; elsewhere one text means one thing.
+        """
+        if self.grouping.method != "mondrian":
+            return None
+        columns = zip(self.grouping.columns, coded.ladders, strict=True)
+        names = [f"'{column.name}'" for column, ladder in columns if says_two_things(ladder)]
+        if not names:
+            return None
+        return (
+            f"a group of {' and of '.join(names)} is written like another value or group, so that "
+            "rows of both are one class; rename it in the hierarchy, or the value in a (SELECT …) "
+            "source"
+        )
 
     def _plain(self, population: Population) -> anonymity.Outcome | None:
         """Return plain k-anonymity of all rows, for comparison; None where it cannot be had."""

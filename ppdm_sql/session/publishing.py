@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,11 +23,13 @@ from ppdm_sql.model.transform import Links
 from ppdm_sql.names import Name, QualifiedName
 from ppdm_sql.session.delivery import workplace
 from ppdm_sql.session.destinations import INFO, DatabaseFile, ParquetFolder
+from ppdm_sql.session.linking import linking, links_before, links_of, shared_links
 from ppdm_sql.session.publish_target import target_of
 from ppdm_sql.session.snapshot import (
     SHUFFLE,
     check_pseudonyms,
     released,
+    settled,
     snapshot_query,
     verify_snapshot,
 )
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from ppdm_sql.session.creation import Releases
     from ppdm_sql.session.destinations import Destination
     from ppdm_sql.session.engine import Engine
+    from ppdm_sql.session.linking import Link
     from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
@@ -90,7 +92,7 @@ class Written:
     rows: int
     treatments: str
     targets: tuple[str, ...]
-    links: frozenset[str] = field(repr=False)
+    links: frozenset[Link] = field(repr=False)
     """What its pseudonyms share with those of other releases; secret."""
     agreement: str | None
     """The fingerprint of the agreement with other sites."""
@@ -153,11 +155,13 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
                 written = _write(releases, statement.releases, publication, destination)
         except EngineError as error:
             raise _could_not_write(error, target) from None
+        links = {one.entry.name: one.links for one in written}
+        told = (*shared_links(links), *links_before(releases, publication, links))
         releases.on_stage("putting it in its place")
         with engine.transaction():
             record_publication(engine, publication, [(one.entry, one.rows) for one in written])
             destination.put(target)
-    return Published(publication, written, tuple(_shared_links(written)))
+    return Published(publication, written, told)
 
 
 def _write(
@@ -201,21 +205,22 @@ def _write_release(
     parameters.read_row(engine, entry.storage, entry.tables)  # without it, no row would leave
     columns = released(catalog.list_columns(engine, entry))
     comments = {column.name: _comment(column) for column in columns}
-    with _storage(releases, entry, bound, publication) as storage:
-        query = snapshot_query(engine, bound, storage)
-        written = destination.write(entry.name, query, comments)
-    releases.on_stage(f"checking {entry.name}")
-    targets = verify_snapshot(engine, entry, bound, written)
-    links = {link for _, _, link in _linking(bound)}
-    if publication.unlinkable and links:
-        names = dict.fromkeys(name.text for rule, _, _ in _linking(bound) for name in rule.names)
-        check_pseudonyms(engine, bound, entry.storage, written, list(names))
-        links = set()
+    links = links_of(releases, bound)
+    with settled(engine, bound) as release:
+        with _storage(releases, entry, bound, publication) as storage:
+            query = snapshot_query(engine, release, storage)
+            written = destination.write(entry.name, query, comments)
+        releases.on_stage(f"checking {entry.name}")
+        targets = verify_snapshot(engine, entry, release, written)
+        if publication.unlinkable and links:
+            names = dict.fromkeys(name.text for rule, _, _ in linking(bound) for name in rule.names)
+            check_pseudonyms(engine, release, entry.storage, written, list(names))
+            links = frozenset()
     count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
     (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
     treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
     fingerprint = releases.fingerprint_of(bound)
-    return Written(entry, row["rows"], treatments, targets, frozenset(links), fingerprint)
+    return Written(entry, row["rows"], treatments, targets, links, fingerprint)
 
 
 @contextmanager
@@ -223,8 +228,8 @@ def _storage(
     releases: Releases, entry: Entry, release: Release, publication: Publication
 ) -> Iterator[Storage]:
     """Give where a version keeps what it drew, with pseudonyms under keys of their own if asked."""
-    linking = list(_linking(release)) if publication.unlinkable else []
-    if not linking:
+    redrawn = list(linking(release)) if publication.unlinkable else []
+    if not redrawn:
         yield entry.storage
         return
     if release.agreement is not None:
@@ -235,7 +240,7 @@ def _storage(
     engine = releases.engine
     keys = publication_keys(releases.keys, publication.name, entry.name)
     drawn = parameters.read_drawn(engine, entry.storage, release, entry.tables)
-    for rule, step, _ in linking:
+    for rule, step, _ in redrawn:
         if release.grouping is not None and rule.role is Role.QUASI:
             # Its pseudonyms are part of the combinations that GENERALIZE knows.
             raise Refused(
@@ -260,28 +265,6 @@ def _redrawn(rule: BoundRule, step: Step, keys: RootKey) -> Drawn:
             hint=f"let {step.transform.keyword} be the last treatment of the column",
         )
     return step.transform.draw({}, keys, None)
-
-
-def _linking(release: Release) -> Iterator[tuple[BoundRule, Step, str]]:
-    """Return the treatments whose values meet equal ones elsewhere, and where they meet."""
-    for stage in range(release.depth):
-        for rule, step in release.stage(stage):
-            if isinstance(step.transform, Links):
-                yield rule, step, step.transform.link()
-
-
-def _shared_links(written: tuple[Written, ...]) -> Iterator[str]:
-    """Say which releases of one publication can be joined on their pseudonyms."""
-    holders: defaultdict[str, list[str]] = defaultdict(list)
-    for one in written:
-        for link in one.links:
-            holders[link].append(str(one.entry.name))
-    groups = dict.fromkeys(tuple(names) for names in holders.values() if len(names) > 1)
-    for names in groups:
-        yield (
-            f"{' and '.join(names)} share pseudonyms: whoever holds them can join the rows of one "
-            "person; WITH (unlinkable = true) gives each release its own"
-        )
 
 
 def _comment(column: ColumnEntry) -> str:

@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import re
+import secrets
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ppdm_sql.compile.query import source_table
 from ppdm_sql.compile.release import compile_release
+from ppdm_sql.compile.render import column_of, table_of
 from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.errors import InternalError, Refused, TreatmentError, plural
+from ppdm_sql.errors import EngineError, InternalError, Refused, TreatmentError, plural
 from ppdm_sql.kernels.shuffle import shuffle
+from ppdm_sql.model.syntax import TableSource
 from ppdm_sql.model.transform import Kernel
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.session.creation import check_types
 from ppdm_sql.session.generalizing import Generalizing
 from ppdm_sql.store import catalog
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ppdm_sql.compile.query import Storage
     from ppdm_sql.model.release import Release
+    from ppdm_sql.model.syntax import Source
     from ppdm_sql.session.engine import Engine
     from ppdm_sql.store.catalog import ColumnEntry, Entry
 
@@ -31,6 +39,51 @@ _ENUM = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 # What DuckDB 1.4 cannot read, or a file of storage version 1.2 cannot hold (tried, one by one).
 _UNREADABLE = re.compile(r"\b(?:VARIANT|GEOMETRY|TIME_NS|TIMESTAMPTZ_NS|TUPLE)\b|\bSTRUCT(?!\()")
 _NULL = '"NULL"'
+_STORED = (
+    "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name = ?"
+    " AND table_name = ? AND NOT system.main.contains(sql, 'GENERATED')"
+)
+
+
+@contextmanager
+def settled(engine: Engine, release: Release) -> Iterator[Release]:
+    """Give a release whose source gives the same rows to whoever reads it.
+
+    A query or a view may draw, a file may change: what is verified and what is written would be
+    different rows. So the columns that are used are copied first, beside the owner's database and
+    for this transaction only. A table of the owner's stays the same in a transaction; and where
+    nothing is verified, nothing is copied.
+    """
+    if release.grouping is None or _stays(engine, release.source):
+        yield release
+        return
+    copy = QualifiedName.of("temp", "main", f"ppdm_source_{secrets.token_hex(8)}")
+    columns = [column_of(name.text, _ROWS) for name in _used_columns(release)]
+    rows = exp.select(*columns).from_(source_table(release.source, _ROWS))
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    engine.run(exp.Create(this=table_of(copy), kind="TABLE", expression=rows, properties=temporary))
+    try:
+        yield replace(release, source=TableSource(copy))
+    finally:
+        with suppress(EngineError):  # in an aborted transaction it is gone already
+            engine.run(exp.Drop(tables=[table_of(copy)], kind="TABLE"))
+
+
+def _stays(engine: Engine, source: Source) -> bool:
+    """Whether a source is a table of the owner's own database, without computed columns."""
+    if not isinstance(source, TableSource) or source.name.catalog != STORE_CATALOG:
+        return False
+    found = engine.query(_STORED, tuple(part.text for part in source.name.parts))
+    return bool(found.num_rows)
+
+
+def _used_columns(release: Release) -> list[Name]:
+    """Return the columns of the source that a release or its condition names, each once."""
+    names = [column.name for rule in release.rules for column in rule.columns]
+    names += [release.row_key.name] if release.row_key is not None else []
+    if release.grouping is not None and release.grouping.when is not None:
+        names += [Name(node.name) for node in release.grouping.when.tree.find_all(exp.Column)]
+    return list(dict.fromkeys(names))
 
 
 def snapshot_query(engine: Engine, release: Release, storage: Storage) -> exp.Select:
@@ -48,8 +101,8 @@ def verify_snapshot(
 ) -> tuple[str, ...]:
     """Hold what was written against what this version promises; return the targets it reaches.
 
-    Reads the very rows that will be published, in the transaction that wrote them. Raises when
-    they are not what was promised; then nothing is published.
+    The release is settled: targets are measured on the rows that were written. Raises when they
+    are not what was promised; then nothing is published.
     """
     columns = catalog.list_columns(engine, entry)
     check_types(release, columns)

@@ -43,6 +43,8 @@ class PublishedRelease:
     release: QualifiedName
     version: int
     rows: int
+    release_id: int
+    """Another one after the release was dropped and made again."""
 
 
 def new_name() -> str:
@@ -84,7 +86,7 @@ def list_publications(runner: Runner) -> list[PublishedRelease]:
     """Return everything that was published, the latest last."""
     rows = runner.query(
         "SELECT publication, published_at, path, format, unlinkable, schema_name, release_name,"
-        ' version, row_count FROM "ppdm_store"."ppdm_owner"."publications"'
+        ' version, row_count, release_id FROM "ppdm_store"."ppdm_owner"."publications"'
         " ORDER BY published_at, publication, schema_name, release_name"
     ).to_pylist()
     return [
@@ -99,6 +101,7 @@ def list_publications(runner: Runner) -> list[PublishedRelease]:
             QualifiedName.of(row["schema_name"], row["release_name"]),
             row["version"],
             row["row_count"],
+            row["release_id"],
         )
         for row in rows
     ]

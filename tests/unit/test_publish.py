@@ -130,14 +130,14 @@ def test_the_source_as_it_is_now_is_published_even_if_the_view_is_gone(releases:
 
 
 def test_releases_that_share_pseudonyms_are_warned_of(releases: Owner) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        releases.execute("PUBLISH RELEASE research.people, open.wards TO 'study.duckdb'")
     words = "research.people and research.wards share pseudonyms"
     with pytest.warns(ppdm_sql.PrivacyWarning, match=words):
         releases.execute("PUBLISH RELEASE research.people, research.wards TO 'study.duckdb'")
     joined = "SELECT count(*) FROM research.people p JOIN research.wards w ON w.id[:16] = p.id"
     assert ask("study.duckdb", joined) == [(6,)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        releases.execute("PUBLISH RELEASE research.people, open.wards TO 'study.duckdb'")
 
 
 def test_unlinkable_releases_share_no_pseudonym_with_anything(releases: Owner) -> None:
