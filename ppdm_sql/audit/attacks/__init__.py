@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 ATTACKS: tuple[Attack, ...] = (
     FaceValue(),
+    Averaging(),
     DigitShift(),
     BandWidth(),
-    Averaging(),
     Frequency(),
     Ordering(),
     Spectral(),

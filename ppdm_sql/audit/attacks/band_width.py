@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
 _UNITS = (1.0, 0.1, 0.01, 10.0, 100.0)
-"""Originals come in whole units, or in a decimal part of one: people know in which."""
+"""Originals come in whole units, or in a decimal part of one. Which it is, is knowledge: the best
+is taken."""
 _MOST_BANDS = 1_000
 _LEAST_STEP = 1e-7
 
@@ -25,7 +26,7 @@ class BandWidth:
     """Take the smallest step between values of a band for one unit of the original."""
 
     name: ClassVar[str] = "band_width"
-    knowledge: ClassVar[str] = "none"
+    knowledge: ClassVar[str] = "in which decimal unit the originals are counted"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Numbers in few bands."""

@@ -34,6 +34,7 @@ NOISE = RNG.normal(0, 30, 4_000)
 def test_what_keeps_order_is_put_back_in_order() -> None:
     kept = attack_column(Ordering(), numbers("x", X, np.log1p(X)))
     assert kept.share > 0.5
+    assert "turned around" in kept.knowledge
     assert attack_column(Ordering(), numbers("x", X, -X)).share > 0.5
     assert attack_column(Ordering(), numbers("x", X, X + 3 * NOISE, "noise")).share < 0.1
 
