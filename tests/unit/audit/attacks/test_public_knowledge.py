@@ -78,6 +78,18 @@ def test_correlated_columns_filter_each_others_noise() -> None:
     assert apart.share == pytest.approx(apart.chance, abs=0.02)
 
 
+def test_a_sparse_column_does_not_switch_the_filter_off() -> None:
+    twins = [numbers(f"x{i}", X, X + RNG.normal(0, 30, 4_000), "noise") for i in range(4)]
+    once = np.where(np.arange(4_000) == 7, 3.0, np.nan)
+    few = np.where(np.arange(4_000) % 10 == 7, X, np.nan)
+    sparse = [numbers("once", once, once, "keep"), numbers("few", few, few, "noise")]
+    found = attack_table(Spectral(), *twins, *sparse)
+    assert found.share > 0.6
+    assert found.columns == ("x0", "x1", "x2", "x3")
+    alone = Target(Scope.TABLE, (numbers("once", once, once, "noise"),))
+    assert not Spectral().applies_to(alone, Scene(subject(*alone.columns)))
+
+
 def test_spectral_needs_noise() -> None:
     scene = Scene(subject(numbers("x", X, X)))
     assert not Spectral().applies_to(Target(Scope.TABLE, scene.sample.columns), scene)
