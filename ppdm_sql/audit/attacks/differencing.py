@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import gain
+from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray, IntArray
@@ -70,7 +72,7 @@ class DifferencingNumbers:
         assert before is not None
         assert after is not None
         together = np.stack((before, after, scene.earlier.numbers[column.name]))
-        x, now, then = together[:, ~np.isnan(together).any(axis=0)]
+        x, now, then = together[:, ~np.isnan(together).any(axis=0)] / safe_unit(together)
         return Finding(
             self.name,
             self.knowledge,
@@ -84,7 +86,7 @@ class DifferencingNumbers:
 
 def shown_before(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
     """Return the share of this version's squared error that the earlier one, as it is, has not."""
-    return _gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
+    return gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
 
 
 def mixed_away(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
@@ -105,7 +107,7 @@ def mixed_away(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
     left = alone - news * float(alone @ news) / size
     # One more constant was fitted than without the earlier version.
     fair = (rows - 2) / (rows - 3)
-    return _gain(float(alone @ alone), fair * float(left @ left))
+    return gain(float(alone @ alone), fair * float(left @ left))
 
 
 def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -118,11 +120,6 @@ def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
     rest: FloatArray = centered - spread * float(spread @ centered) / size
     # What is explained up to rounding is explained.
     return rest if float(rest @ rest) > 1e-28 * float(x @ x) else np.zeros(len(x))
-
-
-def _gain(error: float, left: float) -> float:
-    # What rounding leaves or takes is no gain.
-    return max(1 - left / error, 0.0) if error > 0 and left < error * (1 - 1e-9) else 0.0
 
 
 def newly_exposed(now: IntArray, before: IntArray) -> float:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.units import safe_unit
 from ppdm_sql.audit.shape import matrices
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class Spectral:
         numbers = _dense(target.columns)
         noised = [i for i, c in enumerate(numbers) if c.treatments == _NOISE]
         x, y = matrices(numbers)
+        units = np.array([safe_unit(x[:, i], y[:, i]) for i in range(len(numbers))])
+        x, y = x / units, y / units
         noise = np.array(
             [np.var(y[:, i] - x[:, i]) if i in noised else 0.0 for i in range(len(numbers))]
         )
