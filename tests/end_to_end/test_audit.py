@@ -490,6 +490,23 @@ def test_versions_are_compared(clinic: Owner) -> None:
     assert "differencing_classes" in {a.attack for a in clinic.audit("research.patients").attacks}
 
 
+def test_what_the_version_before_showed_stays_shown(clinic: Owner) -> None:
+    shown = "age SENSITIVE AS keep(), illness SENSITIVE AS keep(), day NEUTRAL AS keep()"
+    hidden = (
+        "age SENSITIVE AS suppress(), illness SENSITIVE AS mapping(), day NEUTRAL AS translation()"
+    )
+    for rules in (shown, hidden):
+        clinic.execute(
+            f"CREATE OR REPLACE RELEASE research.r FROM clinic.patients"
+            f" (id KEY, zip QUASI, {rules}) GENERALIZE zip USING digits UNTIL k = 5"
+        )
+    found = clinic.audit("research.r").values("differencing_values")
+    assert found == {"zip": 0, "age": 1, "illness": 1, "day": 1}
+    clinic.execute("REFRESH RELEASE research.r")
+    found = clinic.audit("research.r").values("differencing_values")
+    assert found == {"zip": 0, "age": 0, "illness": 0, "day": 0}
+
+
 def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner) -> None:
     clinic.execute(
         "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (age QUASI);"

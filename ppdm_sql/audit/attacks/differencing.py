@@ -84,6 +84,38 @@ class DifferencingNumbers:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DifferencingValues:
+    """What an earlier version showed as it was, nothing that this one does takes back."""
+
+    name: ClassVar[str] = "differencing_values"
+    knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """Columns of any kind, also what this version shows nothing of."""
+        if target.scope not in (Scope.COLUMN, Scope.HIDDEN) or scene.earlier is None:
+            return False
+        column = target.columns[0]
+        return column.name in scene.earlier.shown and bool(column.original.known().any())
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Count originals that the earlier version shows and this one does not."""
+        column = target.columns[0]
+        assert scene.earlier is not None
+        learned = scene.earlier.shown[column.name] & ~column.is_shown()
+        there = column.original.known()
+        return Finding(
+            self.name,
+            self.knowledge,
+            Scope.COLUMN,
+            target.label,
+            float(learned[there].mean()),
+            0.0,
+            f"the version before shows {SHARE} of the values, which this one does not",
+            int(there.sum()),
+        )
+
+
 def shown_before(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
     """Return the share of this version's squared error that the earlier one, as it is, has not."""
     return gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
