@@ -462,6 +462,20 @@ def test_a_background_finds_whoever_is_alone(clinic: Owner) -> None:
     assert grouped.values("journalist") == grouped.values("prosecutor")
 
 
+def test_people_of_a_background_fit_groups_whoever_was_released(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, (30 + i % 5)::SMALLINT AS age FROM range(40) AS n (i);"
+        "CREATE HIERARCHY tens AS RANGES (10);"
+        "CREATE RELEASE r FROM t (id KEY, age QUASI) GENERALIZE age USING tens UNTIL k = 20;"
+        "CREATE TABLE everybody AS"
+        " SELECT (30 + i % 10)::VARCHAR AS age FROM range(1000) AS n (i)"
+        " UNION ALL SELECT NULL FROM range(10)"
+    )
+    report = owner.audit("r", against="everybody", is_internal=True)
+    assert report.values("journalist") == {"": pytest.approx(1 / 1000)}
+    assert report.values("linking") == {"age": 0.0}
+
+
 def test_backgrounds_and_columns_of_every_type_can_be_compared(owner: Owner) -> None:
     owner.execute(
         "CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t AS SELECT i AS id,"
