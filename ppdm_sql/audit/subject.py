@@ -100,6 +100,11 @@ class Column:
         both = ~(np.isnan(before) | np.isnan(after))
         return before[both], after[both]
 
+    def label_pair(self) -> tuple[IntArray, IntArray]:
+        """Return numbers for original and released values of the rows that have both."""
+        both = self.original.known() & self.released.known()
+        return self.original.codes()[both], self.released.codes()[both]
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
