@@ -26,7 +26,7 @@ class BandWidth:
     """Take the smallest step between values of a band for one unit of the original."""
 
     name: ClassVar[str] = "band_width"
-    knowledge: ClassVar[str] = "in which decimal unit the originals are counted"
+    knowledge: ClassVar[str] = "the decimal unit that the originals are counted in"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Numbers in few bands."""

@@ -128,5 +128,7 @@ def test_what_can_be_compared_is_told_without_comparing() -> None:
     assert is_comparable(labels("town", town, [5, 5, 5], "generalize"))
     assert is_comparable(labels("town", town, [0, 5, 5]))
     assert not is_comparable(labels("town", town, [4, 5, -1]))  # NULL is like nothing
-    assert not is_comparable(replace(both[0], released=both[1].released))
+    other_kind = replace(both[0], released=both[1].released)
+    assert not is_comparable(other_kind)
+    assert other_kind.is_shown().tolist() == [False, False, False]
     assert unlikeness(labels("town", town, [4, 5, -1]), both[1]) is None

@@ -9,7 +9,7 @@ import pytest
 
 from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
-from ppdm_sql.audit.attacks.digit_shift import DigitShift, has_few_decimals
+from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
 from ppdm_sql.kernels.digits import shift_digits
@@ -90,6 +90,8 @@ def test_digits_that_moved_several_times_are_moved_back(by: int) -> None:
 def test_digits_of_long_fractions_are_left_alone() -> None:
     few = has_few_decimals(np.array([1 / 3, 1e300, 1.25, 12345.678901, 0.1, -7]))
     assert few.tolist() == [False, False, True, True, True, True]
+    assert decimals_of(np.array([1 / 3, 1e300, 12.5, 7])) == 1
+    assert decimals_of(np.array([12345.678901])) == 6
     target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3], "bit_plus"),))
     assert not DigitShift().applies_to(target, Scene(subject(*target.columns)))
     text = Target(Scope.COLUMN, (labels("x", [1], [1]),))
