@@ -34,7 +34,7 @@ from ppdm_sql.model.syntax import Role
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.attacks.protocol import Background, Finding
     from ppdm_sql.audit.diversity import SensitiveValues
     from ppdm_sql.audit.figures import Figure
@@ -63,6 +63,8 @@ class Material:
     earlier_numbers: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
     """Columns of the version before, for all rows."""
     earlier_classes: IntArray | None = field(default=None, repr=False)
+    earlier_shown: Mapping[str, BoolArray] = field(default_factory=dict, repr=False)
+    """Of columns of this version, which originals the version before shows as they are."""
     background: Background | None = None
     against: str | None = None
     suppressed: int = 0
@@ -159,7 +161,8 @@ def _scene(material: Material, sample: Subject, chosen: IntArray, classes: Class
     earlier: Earlier | None = None
     if material.earlier_classes is not None:
         numbers = {name: values[chosen] for name, values in material.earlier_numbers.items()}
-        earlier = Earlier(numbers, classes.of_row, material.earlier_classes)
+        shown = {name: rows[chosen] for name, rows in material.earlier_shown.items()}
+        earlier = Earlier(numbers, classes.of_row, material.earlier_classes, shown)
     again = {
         name: tuple(answer[chosen] for answer in answers)
         for name, answers in material.again.items()

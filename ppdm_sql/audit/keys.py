@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.utility import is_same
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def key_figures(subject: Subject) -> list[Figure]:
             "risk",
             "keys_shown",
             column.name,
-            float(is_same(column).mean()),
+            float(column.is_shown().mean()),
             "share of rows that show the KEY as it is: whoever knows somebody's finds their rows",
             subject.rows,
         )

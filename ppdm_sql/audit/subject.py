@@ -83,6 +83,15 @@ class Column:
         """Whether it is numbers before and after."""
         return self.original.numbers is not None and self.released.numbers is not None
 
+    def is_shown(self) -> BoolArray:
+        """Tell which rows show their original as it is; NULL is nothing to show."""
+        before, after = self.original, self.released
+        if before.numbers is not None and after.numbers is not None:
+            return np.asarray(before.numbers == after.numbers, np.bool_)
+        if before.labels is None or after.labels is None:
+            return np.zeros(len(before.known()), dtype=np.bool_)
+        return np.asarray((before.labels == after.labels) & (before.labels >= 0), np.bool_)
+
     def pair(self) -> tuple[FloatArray, FloatArray]:
         """Return original and released numbers of the rows that have both."""
         before, after = self.original.numbers, self.released.numbers
@@ -90,6 +99,11 @@ class Column:
         assert after is not None
         both = ~(np.isnan(before) | np.isnan(after))
         return before[both], after[both]
+
+    def label_pair(self) -> tuple[IntArray, IntArray]:
+        """Return numbers for original and released values of the rows that have both."""
+        both = self.original.known() & self.released.known()
+        return self.original.codes()[both], self.released.codes()[both]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +168,25 @@ def codes_of(array: pa.Array) -> IntArray:
     """Number the values of one column, however close they are; NULL gets -1."""
     encoded = array.dictionary_encode()
     return np.array(encoded.indices.fill_null(-1), dtype=np.int64)
+
+
+def same_values(first: pa.Array, second: pa.Array) -> BoolArray:
+    """Tell where two columns of different tables have the same value; NULL is none."""
+    if _is_measured(first.type) and _is_measured(second.type):
+        return np.asarray(numbers_of(first) == numbers_of(second), np.bool_)
+    here, there = labels_of(first, second)
+    return np.asarray((here == there) & (here >= 0), np.bool_)
+
+
+def _is_measured(type_: pa.DataType) -> bool:
+    kinds = (
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_decimal,
+        pa.types.is_date32,
+        pa.types.is_timestamp,
+    )
+    return any(is_kind(type_) for is_kind in kinds)
 
 
 def _days(units: pa.Array, day: int, infinity: int) -> FloatArray:

@@ -18,7 +18,7 @@ from ppdm_sql.audit.distances import (
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import BoolArray, FloatArray
+    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.subject import Column
 
 _QUANTILES = np.linspace(0.05, 0.95, 19)
@@ -61,19 +61,7 @@ def column_figures(column: Column) -> list[Figure]:
 def changed_share(column: Column) -> float | None:
     """Return the share of values that are not what they were; None where all are NULL."""
     there = int((column.original.known() | column.released.known()).sum())
-    return 1 - int(is_same(column).sum()) / there if there else None
-
-
-def is_same(column: Column) -> BoolArray:
-    """Tell which values leave as they are; NULL is no value."""
-    before, after = column.original, column.released
-    same = np.zeros(len(before.known()), dtype=np.bool_)
-    if before.numbers is not None and after.numbers is not None:
-        same = before.numbers == after.numbers
-    elif before.labels is not None and after.labels is not None:
-        same = before.labels == after.labels
-    known: BoolArray = same & before.known()
-    return known
+    return 1 - int(column.is_shown().sum()) / there if there else None
 
 
 def merged_share(x: FloatArray, y: FloatArray) -> float:
@@ -117,8 +105,7 @@ def frequency_distance(column: Column) -> float | None:
 
 def association(column: Column) -> float | None:
     """Return 1 - H(original | released) / H(original); None where the original has no entropy."""
-    both = column.original.known() & column.released.known()
-    before, after = column.original.codes()[both], column.released.codes()[both]
+    before, after = column.label_pair()
     if not len(before):
         return None
     span = int(before.max()) + 1

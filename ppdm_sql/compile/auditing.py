@@ -195,12 +195,20 @@ def reference_values(release: Release, column: AuditedColumn, by_person: bool) -
     )
 
 
-def background_rows(table: QualifiedName, columns: Mapping[str, InputColumn]) -> exp.Select:
-    """Return columns of a background table as the source would write them, by new names."""
-    shown = {
+def background_rows(
+    table: QualifiedName, columns: Mapping[str, InputColumn], values: Mapping[str, InputColumn]
+) -> exp.Select:
+    """Return columns of a background table by new names: as the source writes them, and as it is.
+
+    The `values` can be climbed with in a hierarchy.
+    """
+    shown: dict[str, exp.Expr] = {
         name: exp.cast(_in_type(_column(column.name.text), column.type), "VARCHAR")
         for name, column in columns.items()
     }
+    for name, column in values.items():
+        value = _in_type(_column(column.name.text), column.type)
+        shown[name] = _plain(told_apart(value, column.type), column.type)
     return exp.select(*_named(shown)).from_(table_of(table, _ROWS))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +18,15 @@ from ppdm_sql.audit.diversity import SensitiveValues
 from ppdm_sql.audit.figures import Figure
 from ppdm_sql.audit.redaction import redacted
 from ppdm_sql.audit.risk import classes_of
-from ppdm_sql.audit.subject import Column, Subject, Values, codes_of, labels_of, numbers_of
+from ppdm_sql.audit.subject import (
+    Column,
+    Subject,
+    Values,
+    codes_of,
+    labels_of,
+    numbers_of,
+    same_values,
+)
 from ppdm_sql.compile import auditing as sql
 from ppdm_sql.compile.targets import DUCKDB
 from ppdm_sql.errors import PpdmError
@@ -109,7 +118,7 @@ def _material(
     left_out: list[str] = []
     releases.on_stage("asking again")
     again = _asked_again(releases, read, left_out)
-    earlier_numbers, earlier_classes = _earlier(releases, read, left_out, with_earlier)
+    earlier = _earlier(releases, read, left_out, with_earlier)
     background = None
     if statement.against is not None:
         background = read_background(releases.engine, statement, read.release, read.table)
@@ -134,8 +143,9 @@ def _material(
             ("Python", platform.python_version()),
         ),
         again=again,
-        earlier_numbers=earlier_numbers,
-        earlier_classes=earlier_classes,
+        earlier_numbers=earlier.numbers,
+        earlier_classes=earlier.classes,
+        earlier_shown=earlier.shown,
         background=background,
         against=None if statement.against is None else str(statement.against),
         suppressed=suppressed,
@@ -265,27 +275,33 @@ def _asked_again(
     return {name: tuple(found) for name, found in answers.items()}
 
 
-def _earlier(
-    releases: Releases, read: _Read, left_out: list[str], is_readable: bool
-) -> tuple[Mapping[str, FloatArray], IntArray | None]:
+class _Earlier(NamedTuple):
+    """What the version before shows of the rows of this one."""
+
+    numbers: Mapping[str, FloatArray] = MappingProxyType({})
+    classes: IntArray | None = None
+    shown: Mapping[str, BoolArray] = MappingProxyType({})
+
+
+def _earlier(releases: Releases, read: _Read, left_out: list[str], is_readable: bool) -> _Earlier:
     """Read the version before, row by row beside this one."""
     before = version_before(releases.engine, read.entry)
     if before is None:
-        return {}, None
+        return _Earlier()
     releases.on_stage("reading the version before")
     if not _has_unique_persons(read):
         left_out.append(f"differencing was not tried: {_NOT_MATCHED.format('versions')}")
-        return {}, None
+        return _Earlier()
     if not is_readable:
         left_out.append("differencing was not tried: the version before cannot be read any more")
-        return {}, None
+        return _Earlier()
     try:
         other = _read(releases, before)
     except PpdmError:
         raise _Unreadable from None
     if not _has_unique_persons(other):
         left_out.append("differencing was not tried: the version before has no KEY that is unique")
-        return {}, None
+        return _Earlier()
     at = _places(read.table, other.table)
     numbers = {
         column.name: _aligned(column.released.numbers, at)
@@ -293,7 +309,25 @@ def _earlier(
         if column.released.numbers is not None
     }
     classes = classes_of(other.subject).of_row
-    return numbers, np.where(at >= 0, classes[np.maximum(at, 0)], -1)
+    return _Earlier(
+        numbers,
+        np.where(at >= 0, classes[np.maximum(at, 0)], -1),
+        _shown_before(read, other, at),
+    )
+
+
+def _shown_before(read: _Read, other: _Read, at: IntArray) -> dict[str, BoolArray]:
+    """Tell of each column which of its originals another version shows, under whatever name."""
+    place = pa.array(at, mask=at < 0)
+    shown: dict[str, BoolArray] = {}
+    for index, column in enumerate(read.columns):
+        original = _array(read.table, sql.original_column(index))
+        for there, before in enumerate(other.columns):
+            if before.source.name == column.source.name:
+                released = _array(other.table, sql.released_column(there)).take(place)
+                name, same = column.name.text, same_values(released, original)
+                shown[name] = shown[name] | same if name in shown else same
+    return shown
 
 
 def _has_unique_persons(read: _Read) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.audit.backgrounds import Shared, match
+from ppdm_sql.audit.backgrounds import Shared, climbed, match
 from ppdm_sql.compile import auditing as sql
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import BindError, EngineError, suggest
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ppdm_sql.audit.attacks.protocol import Background
+    from ppdm_sql.compile.auditing import AuditedColumn
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.syntax import AuditRelease
     from ppdm_sql.names import QualifiedName
@@ -56,7 +57,13 @@ def read_background(
     has_key = person is not None and person.name in names
     if person is not None and has_key:
         wanted[sql.PERSON] = person
-    rows = engine.query(sql.background_rows(statement.against, wanted)).combine_chunks()
+    climbing = {
+        sql.original_column(index): column.source
+        for index, column in shared
+        if column.is_generalized
+    }
+    rows = engine.query(sql.background_rows(statement.against, wanted, climbing))
+    rows = rows.combine_chunks()
     found = match(
         [
             Shared(
@@ -65,6 +72,7 @@ def read_background(
                 table.column(sql.shown_column(index)).combine_chunks(),
                 rows.column(sql.text_column(index)).combine_chunks(),
                 column.is_generalized,
+                _groups(release, index, column, table, rows),
             )
             for index, column in shared
         ],
@@ -78,6 +86,19 @@ def read_background(
     )
     assert found is not None
     return found
+
+
+def _groups(
+    release: Release, index: int, column: AuditedColumn, table: pa.Table, rows: pa.Table
+) -> pa.Array | None:
+    """Return what the release would show of a background's column; None where it cannot be told."""
+    if release.grouping is None or not column.is_generalized:
+        return None
+    shape = next(c.hierarchy.shape for c in release.grouping.columns if c.name == column.name)
+    value, text = sql.original_column(index), sql.text_column(index)
+    read = [(table, value), (table, text), (table, sql.shown_column(index))]
+    read += [(rows, value), (rows, text)]
+    return climbed(shape, *(part.column(name).combine_chunks() for part, name in read))
 
 
 def _no_such_table(engine: Engine, statement: AuditRelease, name: QualifiedName) -> BindError:

@@ -462,6 +462,20 @@ def test_a_background_finds_whoever_is_alone(clinic: Owner) -> None:
     assert grouped.values("journalist") == grouped.values("prosecutor")
 
 
+def test_people_of_a_background_fit_groups_whoever_was_released(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, (30 + i % 5)::SMALLINT AS age FROM range(40) AS n (i);"
+        "CREATE HIERARCHY tens AS RANGES (10);"
+        "CREATE RELEASE r FROM t (id KEY, age QUASI) GENERALIZE age USING tens UNTIL k = 20;"
+        "CREATE TABLE everybody AS"
+        " SELECT (30 + i % 10)::VARCHAR AS age FROM range(1000) AS n (i)"
+        " UNION ALL SELECT NULL FROM range(10)"
+    )
+    report = owner.audit("r", against="everybody", is_internal=True)
+    assert report.values("journalist") == {"": pytest.approx(1 / 1000)}
+    assert report.values("linking") == {"age": 0.0}
+
+
 def test_backgrounds_and_columns_of_every_type_can_be_compared(owner: Owner) -> None:
     owner.execute(
         "CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE t AS SELECT i AS id,"
@@ -488,6 +502,23 @@ def test_versions_are_compared(clinic: Owner) -> None:
         " GENERALIZE zip USING digits, age USING ages UNTIL k = 40"
     )
     assert "differencing_classes" in {a.attack for a in clinic.audit("research.patients").attacks}
+
+
+def test_what_the_version_before_showed_stays_shown(clinic: Owner) -> None:
+    shown = "age SENSITIVE AS keep(), illness SENSITIVE AS keep(), day NEUTRAL AS keep()"
+    hidden = (
+        "age SENSITIVE AS suppress(), illness SENSITIVE AS mapping(), day NEUTRAL AS translation()"
+    )
+    for rules in (shown, hidden):
+        clinic.execute(
+            f"CREATE OR REPLACE RELEASE research.r FROM clinic.patients"
+            f" (id KEY, zip QUASI, {rules}) GENERALIZE zip USING digits UNTIL k = 5"
+        )
+    found = clinic.audit("research.r").values("differencing_values")
+    assert found == {"zip": 0, "age": 1, "illness": 1, "day": 1}
+    clinic.execute("REFRESH RELEASE research.r")
+    found = clinic.audit("research.r").values("differencing_values")
+    assert found == {"zip": 0, "age": 0, "illness": 0, "day": 0}
 
 
 def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner) -> None:

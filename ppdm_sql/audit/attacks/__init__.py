@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.averaging import Averaging
 from ppdm_sql.audit.attacks.band_width import BandWidth
-from ppdm_sql.audit.attacks.differencing import DifferencingClasses, DifferencingNumbers
+from ppdm_sql.audit.attacks.differencing import (
+    DifferencingClasses,
+    DifferencingNumbers,
+    DifferencingValues,
+)
 from ppdm_sql.audit.attacks.digit_shift import DigitShift
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
@@ -30,9 +34,9 @@ if TYPE_CHECKING:
 
 ATTACKS: tuple[Attack, ...] = (
     FaceValue(),
+    Averaging(),
     DigitShift(),
     BandWidth(),
-    Averaging(),
     Frequency(),
     Ordering(),
     Spectral(),
@@ -42,6 +46,7 @@ ATTACKS: tuple[Attack, ...] = (
     KnownInput(),
     RecordLinkage(),
     Linking(),
+    DifferencingValues(),
     DifferencingNumbers(),
     DifferencingClasses(),
 )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import gain
+from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
@@ -52,7 +54,5 @@ def averaged_away(x: FloatArray, answers: tuple[FloatArray, ...]) -> float:
     known = ~np.isnan(together).any(axis=0)
     if known.sum() < 2:
         return 0.0
-    error = float(np.var(together[1, known] - together[0, known]))
-    left = float(np.var(together[1:, known].mean(axis=0) - together[0, known]))
-    # Adding equal numbers and dividing again rounds: that is no gain.
-    return max(1 - left / error, 0.0) if error > 0 and left < error * (1 - 1e-9) else 0.0
+    rows = together[:, known] / safe_unit(together)
+    return gain(float(np.var(rows[1] - rows[0])), float(np.var(rows[1:].mean(axis=0) - rows[0])))

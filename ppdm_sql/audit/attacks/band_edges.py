@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.models import Model
 
-_LEAST_STEP = 1e-7
+LEAST_STEP = 1e-7
 """Two values of a band that are nearer than this tell nothing of its width."""
 
 
@@ -41,7 +41,7 @@ def _edges(x: FloatArray, y: FloatArray) -> dict[float, float]:
     bands, parts = np.floor(y), y - np.floor(y)
     for band in np.unique(bands):
         inside = bands == band
-        if np.ptp(parts[inside]) > _LEAST_STEP:
+        if np.ptp(parts[inside]) > LEAST_STEP:
             slope, start = np.polyfit(parts[inside], x[inside], 1)
             edges[float(band)], edges[float(band) + 1] = float(start), float(start + slope)
     for _ in range(len(np.unique(bands))):

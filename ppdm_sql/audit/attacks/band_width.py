@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ppdm_sql.audit.attacks.band_edges import LEAST_STEP
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
 _UNITS = (1.0, 0.1, 0.01, 10.0, 100.0)
-"""Originals come in whole units, or in a decimal part of one: people know in which."""
+"""Originals come in whole units, or in a decimal part of one. Which it is, is knowledge: the best
+is taken."""
 _MOST_BANDS = 1_000
-_LEAST_STEP = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class BandWidth:
     """Take the smallest step between values of a band for one unit of the original."""
 
     name: ClassVar[str] = "band_width"
-    knowledge: ClassVar[str] = "none"
+    knowledge: ClassVar[str] = "the decimal unit that the originals are counted in"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Numbers in few bands."""
@@ -61,7 +62,7 @@ def placed(y: FloatArray) -> FloatArray | None:
     distinct = np.unique(y)
     owner = np.floor(distinct)
     steps = np.diff(distinct)
-    inside = (np.diff(owner) == 0) & (steps > _LEAST_STEP)
+    inside = (np.diff(owner) == 0) & (steps > LEAST_STEP)
     if not inside.any():
         return None
     widths: dict[float, float] = {}

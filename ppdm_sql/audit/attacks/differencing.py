@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.scoring import gain
+from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray, IntArray
@@ -70,7 +72,7 @@ class DifferencingNumbers:
         assert before is not None
         assert after is not None
         together = np.stack((before, after, scene.earlier.numbers[column.name]))
-        x, now, then = together[:, ~np.isnan(together).any(axis=0)]
+        x, now, then = together[:, ~np.isnan(together).any(axis=0)] / safe_unit(together)
         return Finding(
             self.name,
             self.knowledge,
@@ -82,9 +84,41 @@ class DifferencingNumbers:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DifferencingValues:
+    """What an earlier version showed as it was, nothing that this one does takes back."""
+
+    name: ClassVar[str] = "differencing_values"
+    knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
+
+    def applies_to(self, target: Target, scene: Scene) -> bool:
+        """Columns of any kind, also what this version shows nothing of."""
+        if target.scope not in (Scope.COLUMN, Scope.HIDDEN) or scene.earlier is None:
+            return False
+        column = target.columns[0]
+        return column.name in scene.earlier.shown and bool(column.original.known().any())
+
+    def run(self, target: Target, scene: Scene) -> Finding:
+        """Count originals that the earlier version shows and this one does not."""
+        column = target.columns[0]
+        assert scene.earlier is not None
+        learned = scene.earlier.shown[column.name] & ~column.is_shown()
+        there = column.original.known()
+        return Finding(
+            self.name,
+            self.knowledge,
+            Scope.COLUMN,
+            target.label,
+            float(learned[there].mean()),
+            0.0,
+            f"the version before shows {SHARE} of the values, which this one does not",
+            int(there.sum()),
+        )
+
+
 def shown_before(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
     """Return the share of this version's squared error that the earlier one, as it is, has not."""
-    return _gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
+    return gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
 
 
 def mixed_away(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
@@ -105,7 +139,7 @@ def mixed_away(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
     left = alone - news * float(alone @ news) / size
     # One more constant was fitted than without the earlier version.
     fair = (rows - 2) / (rows - 3)
-    return _gain(float(alone @ alone), fair * float(left @ left))
+    return gain(float(alone @ alone), fair * float(left @ left))
 
 
 def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -118,11 +152,6 @@ def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
     rest: FloatArray = centered - spread * float(spread @ centered) / size
     # What is explained up to rounding is explained.
     return rest if float(rest @ rest) > 1e-28 * float(x @ x) else np.zeros(len(x))
-
-
-def _gain(error: float, left: float) -> float:
-    # What rounding leaves or takes is no gain.
-    return max(1 - left / error, 0.0) if error > 0 and left < error * (1 - 1e-9) else 0.0
 
 
 def newly_exposed(now: IntArray, before: IntArray) -> float:

@@ -12,41 +12,38 @@ from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 from ppdm_sql.kernels.digits import shift_digits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from ppdm_sql.anonymity import BoolArray, FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
 _MOST_DECIMALS = 6
-_MOST_MOVES = 3
-"""Treatments chain: `bit_plus() THEN bit_plus()` moves every digit by two."""
 _LARGEST = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
 class DigitShift:
-    """Move all digits but the first back, by some up and some down; keep what recovers most."""
+    """Move all digits but the first back, as often as the words of the treatment moved them."""
 
     name: ClassVar[str] = "digit_shift"
-    knowledge: ClassVar[str] = "none"
+    knowledge: ClassVar[str] = "how many decimals the originals are written with"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
-        """Numbers that are mostly written with few decimals."""
-        if target.scope is not Scope.COLUMN or not target.columns[0].is_numeric:
+        """Numbers whose digits were moved, mostly written with few decimals."""
+        column = target.columns[0]
+        if target.scope is not Scope.COLUMN or not column.is_numeric:
             return False
-        y = target.columns[0].pair()[1]
-        return len(y) > 0 and bool(has_few_decimals(y).mean() > 0.5)
+        y = column.pair()[1]
+        is_moved = moves(column.treatments) != 0
+        return is_moved and len(y) > 0 and bool(has_few_decimals(y).mean() > 0.5)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Compare exactly: a digit is right or wrong."""
-        x, y = target.columns[0].pair()
-        # How many decimals there were cannot be told from the release: 10.99 may become 11.00.
-        share = max(
-            recovered(x, guess, 0.0)
-            for places in range(_MOST_DECIMALS + 1)
-            for by in (1, -1)
-            for guess in moved(y, places, by)
-        )
+        column = target.columns[0]
+        x, y = column.pair()
+        # The release alone cannot tell: 10.99 becomes 11.00, 10.00 becomes 11.11.
+        places = max(decimals_of(x), decimals_of(y))
+        share = recovered(x, moved(y, places, -moves(column.treatments)), 0.0)
         return Finding(
             self.name,
             self.knowledge,
@@ -67,15 +64,30 @@ def has_few_decimals(y: FloatArray) -> BoolArray:
     return few
 
 
-def moved(y: FloatArray, places: int, by: int) -> Iterator[FloatArray]:
-    """Return numbers with the digits behind the first moved once, twice, three times.
+def moves(words: Sequence[str]) -> int:
+    """Return by how much a treatment moved every digit: `bit_plus() THEN bit_plus()` by two."""
+    return list(words).count("bit_plus") - list(words).count("bit_minus")
+
+
+def decimals_of(values: FloatArray) -> int:
+    """Return with how many decimals numbers are written, those aside that have too many."""
+    written = values[has_few_decimals(values)]
+    for places in range(_MOST_DECIMALS):
+        scaled = written * 10.0**places
+        if (np.abs(scaled - np.rint(scaled)) <= 1e-7 + 2 * np.spacing(np.abs(scaled))).all():
+            return places
+    return _MOST_DECIMALS
+
+
+def moved(y: FloatArray, places: int, by: int) -> FloatArray:
+    """Return numbers with the digits behind the first moved up, or down where `by` is negative.
 
     NaN for numbers of more digits than can be told.
     """
     scaled = np.rint(np.abs(y) * 10.0**places)
     is_short = scaled < _LARGEST
     magnitudes = np.where(is_short, scaled, 0).astype(np.uint64)
-    for _ in range(_MOST_MOVES):
-        magnitudes = shift_digits(magnitudes, by)
-        guess = np.copysign(magnitudes.astype(np.float64) / 10.0**places, y)
-        yield np.where(is_short, guess, np.nan)
+    for _ in range(abs(by)):
+        magnitudes = shift_digits(magnitudes, 1 if by > 0 else -1)
+    guess = np.copysign(magnitudes.astype(np.float64) / 10.0**places, y)
+    return np.where(is_short, guess, np.nan)

@@ -38,8 +38,7 @@ class FaceValue:
             size, near = len(x), tolerance(x)
             share, chance = recovered(x, y, near), chance_number(x, near)
         else:
-            both = column.original.known() & column.released.known()
-            before, after = column.original.codes()[both], column.released.codes()[both]
+            before, after = column.label_pair()
             size = len(before)
             share, chance = float((before == after).mean()), chance_label(before)
         return Finding(

@@ -29,13 +29,11 @@ class Frequency:
             return False
         if column.released.labels is None or column.original.numbers is not None:
             return False
-        return int((column.original.known() & column.released.known()).sum()) >= 4
+        return len(column.label_pair()[0]) >= 4
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Take the n-th most frequent alias for the n-th most frequent category."""
-        column = target.columns[0]
-        both = column.original.known() & column.released.known()
-        x, y = column.original.codes()[both], column.released.codes()[both]
+        x, y = target.columns[0].label_pair()
         order = scene.generator(self.name + target.label).permutation(len(x))
         public, attacked = order[: len(x) // 2], order[len(x) // 2 :]
         guess = by_frequency(x[public], y[attacked])

@@ -49,7 +49,7 @@ class KnownPairs:
             return False
         if column.is_numeric:
             return len(column.pair()[0]) > self.persons
-        return _labels_of(target)[0].size > self.persons
+        return len(column.label_pair()[0]) > self.persons
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Draw who is known, guess the others, count."""
@@ -64,7 +64,7 @@ class KnownPairs:
             size = len(column.pair()[0])
             share, chance = self._numbers(column, generator)
         else:
-            before, after = _labels_of(target)
+            before, after = column.label_pair()
             size, (share, chance) = len(before), self._labels(before, after, generator)
         return Finding(
             self.name,
@@ -98,9 +98,3 @@ class KnownPairs:
             meaning[y[known]] = x[known]
             shares.append(float((np.delete(meaning[y], known) == np.delete(x, known)).mean()))
         return float(np.mean(shares)), chance_label(x)
-
-
-def _labels_of(target: Target) -> tuple[IntArray, IntArray]:
-    column = target.columns[0]
-    both = column.original.known() & column.released.known()
-    return column.original.codes()[both], column.released.codes()[both]

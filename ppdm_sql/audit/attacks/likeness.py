@@ -31,20 +31,30 @@ class Unlikeness(Protocol):
         ...
 
 
+def is_comparable(column: Column) -> bool:
+    """Tell whether a column says something of who is who."""
+    if column.is_numeric:
+        return True
+    before, after = column.original.labels, column.released.labels
+    if before is None or after is None:
+        return False
+    return column.is_generalized or bool(column.is_shown().any())
+
+
 def unlikeness(column: Column, wide: Column) -> Unlikeness | None:
     """Return how a column compares; None if it cannot be. `wide` is the same of more rows."""
+    if not is_comparable(column):
+        return None
     if column.is_numeric:
         return _ranks(column)
     before, after = column.original.labels, column.released.labels
-    if before is None or after is None:
-        return None
+    assert before is not None
+    assert after is not None
     if column.is_generalized:
         return (
             _ranges(column, wide) if column.original.numbers is not None else _groups(column, wide)
         )
     known = column.original.known()
-    if not (before[known] == after[known]).any():
-        return None
     rate = float((before[known] != after[known]).mean())
     return _Labels(before, after, _cost(rate, len(before)))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.likeness import unlikeness
+from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class RecordLinkage:
         """The whole."""
         if target.scope is not Scope.TABLE or scene.sample.rows < 10:
             return False
-        return any(unlikeness(column, column) is not None for column in target.columns)
+        return any(is_comparable(column) for column in target.columns)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Link people of a sample to rows of the same sample; ties are broken by lot."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.band_edges import fit_bands
 from ppdm_sql.audit.attacks.two_sides import fit_sides
+from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ AROUND = frozenset({"noise", "mean_noise", "microaggregation"})
 """Treatments whose values lie around the original ones."""
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a guess that is no number is none
 def guess_numbers(
     x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
 ) -> FloatArray:
@@ -48,10 +50,37 @@ def exact_model(
     x: FloatArray, y: FloatArray, released: FloatArray, words: Sequence[str]
 ) -> Model | None:
     """Return the simplest model that explains all known pairs exactly, or else most of them."""
+    unit = safe_unit(x, y)
+    # Bands are whole numbers: there are none where numbers need another unit.
+    fits = _FITS if unit == 1 else _FITS[:-1]
+    model = _exact_model(x / unit, y / unit, released / unit, words, fits)
+    return None if model is None else _in_unit(model, unit)
+
+
+def likely_model(x: FloatArray, y: FloatArray, words: Sequence[str]) -> tuple[Model, float]:
+    """Return the model that guesses known pairs best that it was not shown, and its usual error.
+
+    The simplest one if that is nearly exact; the error is infinite where it could not be tried.
+    """
+    unit = safe_unit(x, y)
+    model, error = _likely_model(x / unit, y / unit, words)
+    return _in_unit(model, unit), error * unit
+
+
+def _in_unit(model: Model, unit: float) -> Model:
+    return model if unit == 1 else lambda released: model(released / unit) * unit
+
+
+def _exact_model(
+    x: FloatArray,
+    y: FloatArray,
+    released: FloatArray,
+    words: Sequence[str],
+    fits: Sequence[tuple[Fit, int]],
+) -> Model | None:
     sides = fit_sides(x, y, released, words)
     if sides is not None and _explains(sides, x, y, 0, MOST):
         return sides
-    fits = ((_as_it_is, 0), (_shift, 1), (_scale, 1), (_clean_line, 2), (fit_bands, 2))
     tried = [(fit(x, y), constants) for fit, constants in fits if len(x) > constants]
     for share in (1.0, MOST):
         for model, constants in tried:
@@ -60,11 +89,7 @@ def exact_model(
     return None
 
 
-def likely_model(x: FloatArray, y: FloatArray, words: Sequence[str]) -> tuple[Model, float]:
-    """Return the model that guesses known pairs best that it was not shown, and its usual error.
-
-    The simplest one if that is nearly exact; the error is infinite where it could not be tried.
-    """
+def _likely_model(x: FloatArray, y: FloatArray, words: Sequence[str]) -> tuple[Model, float]:
     never = float("inf")
     if not len(x):
         return _nowhere, never
@@ -125,8 +150,9 @@ def _line(x: FloatArray, y: FloatArray) -> Model | None:
     middle, spread = float(y.mean()), float(np.ptp(y))
     if spread <= 1e-12 * max(float(np.abs(y).max()), 1e-300):
         return None
-    centered = y - middle
-    slope = float(centered @ (x - x.mean()) / (centered @ centered))
+    # In units of their own: released numbers may be far smaller than the originals.
+    centered = (y - middle) / spread
+    slope = float(centered @ (x - x.mean()) / (centered @ centered)) / spread
     start = float(x.mean())
     return lambda released: start + slope * (released - middle)
 
@@ -186,3 +212,13 @@ def _left_out(fit: Fit, x: FloatArray, y: FloatArray) -> float:
             return float("inf")
         errors.append(abs(float(model(y[index : index + 1])[0]) - float(x[index])))
     return float(np.median(errors))
+
+
+_FITS: tuple[tuple[Fit, int], ...] = (
+    (_as_it_is, 0),
+    (_shift, 1),
+    (_scale, 1),
+    (_clean_line, 2),
+    (fit_bands, 2),
+)
+"""How models are fitted, and how many constants each has; the simplest first."""

@@ -20,7 +20,9 @@ class Ordering:
     """Half of the sample, without its order, stands for a public distribution of the other half."""
 
     name: ClassVar[str] = "ordering"
-    knowledge: ClassVar[str] = "how the original is distributed among comparable people"
+    knowledge: ClassVar[str] = (
+        "how the original is distributed among comparable people, and whether it was turned around"
+    )
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Columns of numbers."""
@@ -29,7 +31,7 @@ class Ordering:
         return len(target.columns[0].pair()[0]) >= 4
 
     def run(self, target: Target, scene: Scene) -> Finding:
-        """Give the value of a rank to whoever has the rank, in the better of both directions."""
+        """Give the value of a rank to whoever has the rank, in the right one of both directions."""
         x, y = target.columns[0].pair()
         order = scene.generator(self.name + target.label).permutation(len(x))
         public, attacked = order[: len(x) // 2], order[len(x) // 2 :]

@@ -15,7 +15,7 @@ from ppdm_sql.model.syntax import Role
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.subject import Column, Subject
 
 SHARE = "{share}"
@@ -28,6 +28,8 @@ class Scope(StrEnum):
     COLUMN = "column"
     GROUP = "group"
     """Columns that one treatment takes together."""
+    HIDDEN = "hidden"
+    """A column that shows something coarser, or nothing: only other sources tell of it."""
     TABLE = "table"
 
 
@@ -59,6 +61,8 @@ class Earlier:
     """The class of every row now, -1 for none."""
     classes_before: IntArray = field(repr=False)
     """The class of the same row before, -1 for none."""
+    shown: Mapping[str, BoolArray] = field(default_factory=dict, repr=False)
+    """Of columns of the sample, whose originals the earlier version shows as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,8 @@ class Scene:
 
     def targets(self) -> Iterator[Target]:
         """Return everything an attack can be aimed at: columns, groups, the whole."""
-        columns = [
-            c for c in self.sample.columns if c.role is not Role.KEY and c.released.known().any()
-        ]
+        everything = [c for c in self.sample.columns if c.role is not Role.KEY]
+        columns = [c for c in everything if c.released.known().any()]
         groups: dict[int, list[Column]] = {}
         for column in columns:
             groups.setdefault(column.group, []).append(column)
@@ -121,6 +124,9 @@ class Scene:
             # What is coarser, or as it was, hides no value behind another: linking is for that.
             if not column.is_kept and not column.is_generalized:
                 yield Target(Scope.COLUMN, (column,))
+        for column in everything:
+            if column.is_generalized or not column.released.known().any():
+                yield Target(Scope.HIDDEN, (column,))
         for members in groups.values():
             if len(members) > 1 and not members[0].is_kept:
                 yield Target(Scope.GROUP, tuple(members))

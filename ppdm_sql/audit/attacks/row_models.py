@@ -15,6 +15,7 @@ from ppdm_sql.audit.attacks.models import (
     exact_model,
     likely_model,
 )
+from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,6 +38,7 @@ class _Kind(NamedTuple):
     needed: int
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a guess that is no number is none
 def guess_rows(
     x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
 ) -> FloatArray:
@@ -91,10 +93,13 @@ def _together(
     x, y, unknown = (matrix[:, columns] for matrix in rows)
     complete = ~np.isnan(x + y).any(axis=1)
     x, y = x[complete], y[complete]
+    # One unit for all of them: a turn in units of each column is none.
+    unit = safe_unit(x, y)
+    x, y = x / unit, y / unit
     for kind in kinds:
         found = _best_map(x, y, kind) if len(x) >= kind.least else None
         if found is not None:
-            guess[:, columns] = _applied(found, unknown)
+            guess[:, columns] = unit * _applied(found, unknown / unit)
             return [column for column in left if column not in columns]
     return left
 
@@ -145,6 +150,21 @@ def _likely_rows(
     x, y = x[complete], y[complete]
     if size < 2 or len(x) < 2:
         return guess
+    unit = safe_unit(x, y)
+    own = guess / unit, errors / unit
+    return unit * _mapped(x / unit, y / unit, unknown / unit, own, words)
+
+
+def _mapped(
+    x: FloatArray,
+    y: FloatArray,
+    unknown: FloatArray,
+    own: tuple[FloatArray, FloatArray],
+    words: Sequence[str],
+) -> FloatArray:
+    """Return guesses and, where a map of all columns errs less than they do, those of the map."""
+    guess, errors = own
+    size = x.shape[1]
     if len(x) == size and not AROUND.issuperset(words):
         # So many rows fix a linear map and leave none to check it.
         bad = errors > _GOOD * np.ptp(x, axis=0)

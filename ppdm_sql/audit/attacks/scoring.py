@@ -20,8 +20,10 @@ def tolerance(x: FloatArray) -> float:
     if not len(x):
         return 0.0
     low, high = np.quantile(x, [0.05, 0.95])
-    spread = float(high - low) or float(x.max() - x.min())
-    return PRECISION * spread
+    # Each by itself: the difference of two numbers may be none.
+    return float(PRECISION * high - PRECISION * low) or float(
+        PRECISION * x.max() - PRECISION * x.min()
+    )
 
 
 def hits(x: FloatArray, guess: FloatArray, near: float) -> BoolArray:
@@ -29,7 +31,8 @@ def hits(x: FloatArray, guess: FloatArray, near: float) -> BoolArray:
     # A guess that is exact but for rounding is exact. Rounding goes with the size of the numbers,
     # never with 1: some columns vary by less than that, some by less than 1e-9 of their size.
     rounding = _ULPS * np.spacing(np.abs(x))
-    found: BoolArray = np.abs(x - guess) <= near * (1 + 1e-9) + rounding
+    with np.errstate(over="ignore"):
+        found: BoolArray = np.abs(x - guess) <= near * (1 + 1e-9) + rounding
     return found
 
 
@@ -43,13 +46,20 @@ def chance_number(x: FloatArray, near: float) -> float:
     if not len(x):
         return 0.0
     ordered = np.sort(x)
-    ends = np.searchsorted(ordered, ordered + 2 * near, side="right")
+    with np.errstate(over="ignore"):
+        ends = np.searchsorted(ordered, ordered + 2 * near, side="right")
     return float((ends - np.arange(len(x))).max() / len(x))
 
 
 def chance_label(labels: IntArray) -> float:
     """Return the share of the most frequent value."""
     return float(np.bincount(labels).max() / len(labels)) if len(labels) else 0.0
+
+
+def gain(error: float, left: float) -> float:
+    """Return the share of an error that is gone."""
+    # What rounding leaves or takes is no gain.
+    return max(1 - left / error, 0.0) if error > 0 and left < error * (1 - 1e-9) else 0.0
 
 
 def percent(share: float) -> str:

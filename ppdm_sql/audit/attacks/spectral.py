@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.units import safe_unit
 from ppdm_sql.audit.shape import matrices
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.subject import Column
 
 _NOISE = ("noise",)
 
@@ -28,15 +32,17 @@ class Spectral:
         """The whole, with noise on a number of it."""
         if target.scope is not Scope.TABLE:
             return False
-        numbers = [c for c in target.columns if c.is_numeric]
+        numbers = _dense(target.columns)
         is_noised = any(c.treatments == _NOISE for c in numbers)
         return is_noised and len(matrices(numbers)[0]) > 2 * len(numbers)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Say how much of the noise is filtered out of the column that suffers most."""
-        numbers = [c for c in target.columns if c.is_numeric]
+        numbers = _dense(target.columns)
         noised = [i for i, c in enumerate(numbers) if c.treatments == _NOISE]
         x, y = matrices(numbers)
+        units = np.array([safe_unit(x[:, i], y[:, i]) for i in range(len(numbers))])
+        x, y = x / units, y / units
         noise = np.array(
             [np.var(y[:, i] - x[:, i]) if i in noised else 0.0 for i in range(len(numbers))]
         )
@@ -60,6 +66,12 @@ class Spectral:
             f" {numbers[worst].name}",
             columns=tuple(numbers[i].name for i in noised),
         )
+
+
+def _dense(columns: Sequence[Column]) -> list[Column]:
+    """Return the numbers that most rows have: one column of NULLs would leave no row complete."""
+    numbers = [column for column in columns if column.is_numeric]
+    return [c for c in numbers if len(c.pair()[0]) > len(c.original.known()) / 2]
 
 
 def filtered(y: FloatArray, noise: FloatArray) -> FloatArray:

@@ -198,6 +198,8 @@ def test_targets_are_columns_groups_and_the_whole() -> None:
     assert found == [
         (Scope.COLUMN, "age"),
         (Scope.COLUMN, "pay"),
+        (Scope.HIDDEN, "zip"),
+        (Scope.HIDDEN, "gone"),
         (Scope.GROUP, "age, pay"),
         (Scope.TABLE, "age, pay, kept, zip"),
     ]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
 from ppdm_sql.audit.subject import Column, Values
@@ -102,3 +106,29 @@ def test_untouched_rows_of_scba_do_not_betray_generalized_ones() -> None:
     column = labels("town", town, shown, "generalize", Role.QUASI)
     share = attack_table(RecordLinkage(), column).share
     assert share < 0.01
+
+
+def test_many_categories_take_no_more_memory_than_the_people_that_are_linked() -> None:
+    zips = np.arange(20_000)
+    column = labels("zip", zips, 20_000 + zips // 2, "generalize", Role.QUASI)
+    tracemalloc.start()
+    try:
+        found = attack_table(RecordLinkage(), column)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.share > 0.9
+    assert peak < 40_000_000
+
+
+def test_what_can_be_compared_is_told_without_comparing() -> None:
+    town = np.array([0, 1, -1])
+    both = numbers("x", town, town), labels("x", town, town)
+    assert is_comparable(both[0])
+    assert is_comparable(labels("town", town, [5, 5, 5], "generalize"))
+    assert is_comparable(labels("town", town, [0, 5, 5]))
+    assert not is_comparable(labels("town", town, [4, 5, -1]))  # NULL is like nothing
+    other_kind = replace(both[0], released=both[1].released)
+    assert not is_comparable(other_kind)
+    assert other_kind.is_shown().tolist() == [False, False, False]
+    assert unlikeness(labels("town", town, [4, 5, -1]), both[1]) is None

@@ -14,15 +14,24 @@ from ppdm_sql.audit.attacks import ATTACKS, run_attacks
 from ppdm_sql.audit.attacks.differencing import (
     DifferencingClasses,
     DifferencingNumbers,
+    DifferencingValues,
     mixed_away,
     newly_exposed,
 )
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
 from ppdm_sql.audit.attacks.linking import Linking, link, population
 from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
-from ppdm_sql.audit.attacks.protocol import Background, Earlier, Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import (
+    Background,
+    Earlier,
+    Finding,
+    Scene,
+    Scope,
+    Target,
+)
 from ppdm_sql.audit.attacks.spectral import Spectral
 from ppdm_sql.audit.backgrounds import Shared, match
+from ppdm_sql.audit.subject import Column, same_values
 from tests.unit.audit.attacks.running import attack_column, attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -34,6 +43,7 @@ NOISE = RNG.normal(0, 30, 4_000)
 def test_what_keeps_order_is_put_back_in_order() -> None:
     kept = attack_column(Ordering(), numbers("x", X, np.log1p(X)))
     assert kept.share > 0.5
+    assert "turned around" in kept.knowledge
     assert attack_column(Ordering(), numbers("x", X, -X)).share > 0.5
     assert attack_column(Ordering(), numbers("x", X, X + 3 * NOISE, "noise")).share < 0.1
 
@@ -75,6 +85,18 @@ def test_correlated_columns_filter_each_others_noise() -> None:
     ]
     apart = attack_table(Spectral(), *strangers)
     assert apart.share == pytest.approx(apart.chance, abs=0.02)
+
+
+def test_a_sparse_column_does_not_switch_the_filter_off() -> None:
+    twins = [numbers(f"x{i}", X, X + RNG.normal(0, 30, 4_000), "noise") for i in range(4)]
+    once = np.where(np.arange(4_000) == 7, 3.0, np.nan)
+    few = np.where(np.arange(4_000) % 10 == 7, X, np.nan)
+    sparse = [numbers("once", once, once, "keep"), numbers("few", few, few, "noise")]
+    found = attack_table(Spectral(), *twins, *sparse)
+    assert found.share > 0.6
+    assert found.columns == ("x0", "x1", "x2", "x3")
+    alone = Target(Scope.TABLE, (numbers("once", once, once, "noise"),))
+    assert not Spectral().applies_to(alone, Scene(subject(*alone.columns)))
 
 
 def test_spectral_needs_noise() -> None:
@@ -191,6 +213,57 @@ def test_few_rows_are_not_mixed() -> None:
 
 def test_a_version_that_shows_nothing_leaves_all_to_the_one_before() -> None:
     assert differenced(np.zeros(len(X)), X + SMALL_NOISE) > 0.9
+
+
+def test_values_of_two_tables_are_compared_whatever_they_are_read_as() -> None:
+    days = pa.array([0, 1, None], pa.date32())
+    assert same_values(days, days.cast(pa.timestamp("us"))).tolist() == [True, True, False]
+    assert same_values(pa.array([1.0, 2.5]), pa.array([1, 2])).tolist() == [True, False]
+    assert same_values(texts("a", None, "c"), texts("a", None, "b")).tolist() == [
+        True,
+        False,
+        False,
+    ]
+    assert same_values(texts("34", "3*"), pa.array([34, 35])).tolist() == [True, False]
+
+
+def shown_before(column: Column, shown: np.ndarray) -> list[Finding]:
+    everybody = np.zeros(len(shown), dtype=np.int64)
+    earlier = Earlier({}, everybody, everybody, {column.name: shown})
+    # A column that shows nothing is no other attack's, and the release has others.
+    other = labels("other", everybody, everybody, "keep")
+    found = run_attacks(Scene(subject(column, other), earlier=earlier))
+    return [f for f in found if f.target == column.name]
+
+
+def test_what_an_earlier_version_showed_and_this_one_hides_is_learned() -> None:
+    every, half = np.ones(4, dtype=np.bool_), np.array([True, False, True, False])
+    towns, gone = [0, 1, 2, 3], [-1, -1, -1, -1]
+    for hidden in (
+        labels("x", towns, gone, "suppress"),
+        numbers("x", towns, [np.nan] * 4, "suppress"),
+        labels("x", towns, [9, 9, 8, 8], "generalize"),
+    ):
+        (found,) = shown_before(hidden, every)
+        assert (found.attack, found.scope, found.share) == ("differencing_values", "column", 1)
+        assert (found.of, found.columns) == (4, ("x",))
+        assert shown_before(hidden, half)[0].share == 0.5
+        assert shown_before(hidden, ~every)[0].share == 0
+
+
+def test_what_this_version_shows_anyway_is_not_learned_from_an_earlier_one() -> None:
+    every = np.ones(4, dtype=np.bool_)
+    moved = {
+        "labels": labels("x", [0, 1, 2, -1], [0, 1, 7, 7], "mapping"),
+        "numbers": numbers("x", [0, 1, 2, np.nan], [0, 1, 7, 7], "noise"),
+    }
+    for column in moved.values():
+        found = [f for f in shown_before(column, every) if f.attack == "differencing_values"]
+        assert [f.share for f in found] == [pytest.approx(1 / 3)]  # NULL is no value
+    nothing = labels("x", [-1, -1], [-1, -1], "suppress")
+    assert shown_before(nothing, np.zeros(2, dtype=np.bool_)) == []
+    scene = Scene(subject(nothing))
+    assert not DifferencingValues().applies_to(Target(Scope.HIDDEN, (nothing,)), scene)
 
 
 def test_versions_with_one_partition_expose_nobody() -> None:

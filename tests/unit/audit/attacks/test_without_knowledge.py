@@ -9,7 +9,7 @@ import pytest
 
 from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
-from ppdm_sql.audit.attacks.digit_shift import DigitShift, has_few_decimals
+from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
 from ppdm_sql.kernels.digits import shift_digits
@@ -22,12 +22,32 @@ BIT_PLUS = [66093, 76786, 57141, 9768, 9065, 87802, 97897, 55460, 7761, 8874]
 BIT_MINUS = [64871, 74564, 55929, 9546, 9843, 85680, 95675, 53248, 7549, 8652]
 
 
-@pytest.mark.parametrize("released", [BIT_PLUS, BIT_MINUS])
-def test_digits_are_moved_back(released: list[int]) -> None:
-    found = attack_column(DigitShift(), numbers("income", INCOMES, released, "bit_plus"))
+@pytest.mark.parametrize(("word", "released"), [("bit_plus", BIT_PLUS), ("bit_minus", BIT_MINUS)])
+def test_digits_are_moved_back(word: str, released: list[int]) -> None:
+    found = attack_column(DigitShift(), numbers("income", INCOMES, released, word))
     assert found.share == 1
     assert found.chance == pytest.approx(0.1)
-    assert found.knowledge == "none"
+    assert "decimals" in found.knowledge
+
+
+@pytest.mark.parametrize("words", [("translation",), ("noise",), ("bit_plus", "bit_minus")])
+def test_digits_that_no_treatment_moved_are_left_alone(words: tuple[str, ...]) -> None:
+    ages = np.arange(20.0, 90.0)
+    column = replace(numbers("age", ages, ages + 1), treatments=words)
+    assert not DigitShift().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+
+
+def test_only_the_words_say_which_way_digits_moved() -> None:
+    """A guess that fits the truth better is none of somebody who does not have it."""
+    ages = np.arange(20.0, 90.0)
+    assert attack_column(DigitShift(), numbers("age", ages, ages + 1, "bit_minus")).share == 0
+    twice = replace(numbers("x", INCOMES, BIT_PLUS), treatments=("bit_plus", "bit_plus"))
+    assert attack_column(DigitShift(), twice).share == 0
+
+
+def test_a_scale_that_only_the_release_shows_is_used() -> None:
+    found = attack_column(DigitShift(), numbers("x", [10, 25], [11.11, 26.11], "bit_plus"))
+    assert found.share == 1
 
 
 def test_digits_with_decimals_and_signs_are_moved_back() -> None:
@@ -37,9 +57,11 @@ def test_digits_with_decimals_and_signs_are_moved_back() -> None:
 
 def test_moving_digits_gets_nothing_of_noise() -> None:
     generator = np.random.default_rng(1)
-    noised = np.array(INCOMES * 20) + generator.normal(0, 5_000, 200).round()
-    found = attack_column(DigitShift(), numbers("income", INCOMES * 20, noised, "noise"))
-    assert found.share < 0.05
+    noised = np.array(BIT_PLUS * 20) + generator.normal(0, 5_000, 200).round()
+    column = replace(
+        numbers("income", INCOMES * 20, noised, "noise"), treatments=("bit_plus", "noise")
+    )
+    assert attack_column(DigitShift(), column).share < 0.05
 
 
 def test_decimals_that_all_became_zeros_are_moved_back() -> None:
@@ -60,14 +82,17 @@ def test_digits_that_moved_several_times_are_moved_back(by: int) -> None:
     released = incomes
     for _ in range(abs(by)):
         released = shift_digits(released, 1 if by > 0 else -1)
-    column = numbers("income", incomes, released, "bit_plus")
+    words = ("bit_plus" if by > 0 else "bit_minus",) * abs(by)
+    column = replace(numbers("income", incomes, released), treatments=words)
     assert attack_column(DigitShift(), column).share == 1
 
 
 def test_digits_of_long_fractions_are_left_alone() -> None:
     few = has_few_decimals(np.array([1 / 3, 1e300, 1.25, 12345.678901, 0.1, -7]))
     assert few.tolist() == [False, False, True, True, True, True]
-    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3]),))
+    assert decimals_of(np.array([1 / 3, 1e300, 12.5, 7])) == 1
+    assert decimals_of(np.array([12345.678901])) == 6
+    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3], "bit_plus"),))
     assert not DigitShift().applies_to(target, Scene(subject(*target.columns)))
     text = Target(Scope.COLUMN, (labels("x", [1], [1]),))
     assert not DigitShift().applies_to(text, Scene(subject(*text.columns)))
@@ -114,7 +139,7 @@ def test_band_width_is_read_off_the_spacing_of_ages(edges: list[float]) -> None:
     ages = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
     found = attack_column(BandWidth(), numbers("age", ages, graded(ages, edges), "graded_grouping"))
     assert found.share > 0.99
-    assert found.knowledge == "none"
+    assert "unit" in found.knowledge
 
 
 def test_band_width_of_real_numbers_stays_hidden() -> None:
