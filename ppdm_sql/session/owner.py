@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 import pyarrow as pa
 
 from ppdm_sql.audit.requirements import parse_requirements
-from ppdm_sql.errors import BindError, PrivacyWarning, StatementError, plural
+from ppdm_sql.errors import BindError, StatementError
 from ppdm_sql.model.syntax import (
     AuditRelease,
     CreateAgreement,
@@ -42,8 +41,8 @@ from ppdm_sql.session.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.session.auditing import audit_release
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
-from ppdm_sql.session.figures import SUPPRESSED_ROWS
 from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_hierarchies
+from ppdm_sql.session.made import made_result, published_result
 from ppdm_sql.session.places import located
 from ppdm_sql.session.publishing import publish
 from ppdm_sql.session.reporting import audit_result, check_places, write_report, write_tables
@@ -67,9 +66,7 @@ if TYPE_CHECKING:
     from ppdm_sql.model.transform import Transform
     from ppdm_sql.names import Name
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
-    from ppdm_sql.session.creation import Made
     from ppdm_sql.session.interpreting import Interpreted, ResultsTable
-    from ppdm_sql.session.publishing import Published
     from ppdm_sql.store.figures import Figure
     from ppdm_sql.store.publications import PublishedRelease
 
@@ -263,9 +260,9 @@ class Owner:
     def _run(self, statement: Statement, parameters: object = None) -> Result:
         match statement:
             case CreateRelease():
-                return _made("created", self._releases.create(statement))
+                return made_result("created", self._releases.create(statement))
             case RefreshRelease():
-                return _made("refreshed", self._releases.refresh(statement))
+                return made_result("refreshed", self._releases.refresh(statement))
             case DropRelease():
                 found = self._releases.drop(statement)
                 done = "dropped" if found else "there was no"
@@ -308,7 +305,7 @@ class Owner:
                 results = interpreting.interpret_table(self._releases, statement)
                 return Result(results.table, "\n".join(results.notes))
             case PublishRelease():
-                return _published(publish(self._releases, statement))
+                return published_result(publish(self._releases, statement))
             case AuditRelease():
                 return audit_result(self._audit(statement))
             case PlainSql():
@@ -360,42 +357,3 @@ def _schema_name(text: str) -> Name:
     if name.schema is not None:
         raise BindError(f"'{name}' is no name of a schema", hint="write a name without a dot")
     return name.name
-
-
-def _made(verb: str, made: Made) -> Result:
-    for warning in made.warnings:
-        warnings.warn(warning, PrivacyWarning, stacklevel=5)
-    columns, rows = plural(made.columns, "column"), plural(made.rows, "row")
-    message = f"{verb} release {made.name}, version {made.version}: {columns}, {rows}"
-    return Result(message=message + _summary(made.figures))
-
-
-def _summary(figures: Sequence[Figure]) -> str:
-    """Return what GENERALIZE did, in one line; all of it is in DESCRIBE RELEASE."""
-    if not figures:
-        return ""
-    found = {figure.figure: figure for figure in figures}
-    loss = next(figure for name, figure in found.items() if name.startswith("loss"))
-    count = {name: int(figure.value or 0) for name, figure in found.items()}
-    suppressed = plural(count[SUPPRESSED_ROWS], "row") + " suppressed"
-    if count[SUPPRESSED_ROWS]:
-        suppressed += f" and {found[SUPPRESSED_ROWS].note}"
-    proof = ""
-    if "nodes checked" in count:
-        proof = f": {count['nodes of the lattice']:,} nodes, {count['nodes checked']:,} checked"
-    return (
-        f"\ngeneralized {plural(count['rows treated'], 'row')} into"
-        f" {plural(count['classes'], 'class', 'classes')}, the smallest of"
-        f" {count['smallest class']}; {suppressed};"
-        f" {loss.figure} {loss.value:.4f}, {loss.note}{proof}"
-    )
-
-
-def _published(done: Published) -> Result:
-    for warning in done.warnings:
-        warnings.warn(warning, PrivacyWarning, stacklevel=5)
-    listed = ", ".join(
-        f"{one.entry.name} (version {one.entry.version}, {plural(one.rows, 'row')})"
-        for one in done.releases
-    )
-    return Result(message=f"published {listed} to '{done.publication.path}'")
