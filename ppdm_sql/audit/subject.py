@@ -67,6 +67,8 @@ class Column:
     """The same for columns that one treatment takes together."""
     original: Values = field(repr=False)
     released: Values = field(repr=False)
+    decimals: int | None = None
+    """Decimals of the released type, which everybody sees; None where it does not tell."""
 
     @property
     def is_kept(self) -> bool:

@@ -52,6 +52,7 @@ _WORDS = {
     "ENUM": Kind.ENUM,
 } | dict.fromkeys(_INTEGERS, Kind.INTEGER)
 _WORD = re.compile(r"[A-Z_]+")
+_DECIMAL = re.compile(r"DECIMAL\(\d+, ?(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,14 @@ class ColumnType:
             # One of nanoseconds would lose them on the way.
             return Kind.OTHER if "ZONE" in self.text or "_NS" in self.text else Kind.TIMESTAMP
         return _WORDS.get(word[0], Kind.OTHER)
+
+    @property
+    def decimals(self) -> int | None:
+        """How many decimals its numbers are written with; None where the type does not say."""
+        if self.kind is Kind.INTEGER:
+            return 0
+        found = _DECIMAL.fullmatch(self.text)
+        return int(found[1]) if found else None
 
     def __str__(self) -> str:
         # The name of an ENUM lists its values, so it is never shown.

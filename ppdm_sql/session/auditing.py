@@ -202,7 +202,15 @@ def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
     else:
         first, second = labels_of(original, released)
         before, after = Values(labels=first), Values(labels=second)
-    return Column(column.name.text, column.role, column.treatments, column.group, before, after)
+    return Column(
+        column.name.text,
+        column.role,
+        column.treatments,
+        column.group,
+        before,
+        after,
+        column.type.decimals,
+    )
 
 
 def _flags(table: pa.Table, name: str) -> BoolArray | None:

@@ -74,3 +74,11 @@ def test_types_are_equal_by_their_text() -> None:
     assert ColumnType("DOUBLE") == DOUBLE
     assert ColumnType("VARCHAR") == VARCHAR
     assert ColumnType("DECIMAL(4,1)") != ColumnType("DECIMAL(4,2)")
+
+
+@pytest.mark.parametrize(
+    ("text", "decimals"),
+    [("INTEGER", 0), ("UHUGEINT", 0), ("DECIMAL(10,2)", 2), ("DOUBLE", None), ("VARCHAR", None)],
+)
+def test_types_say_how_many_decimals_their_numbers_have(text: str, decimals: int | None) -> None:
+    assert ColumnType(text).decimals == decimals

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
 _UNITS = (1.0, 0.1, 0.01, 10.0, 100.0)
-"""Originals come in whole units, or in a decimal part of one. Which it is, is knowledge: the best
-is taken."""
+"""Originals come in whole units, or in a decimal part of one. The finding says that it leaves open
+which: the best is taken."""
 _MOST_BANDS = 1_000
 
 
@@ -26,7 +26,7 @@ class BandWidth:
     """Take the smallest step between values of a band for one unit of the original."""
 
     name: ClassVar[str] = "band_width"
-    knowledge: ClassVar[str] = "the decimal unit that the originals are counted in"
+    knowledge: ClassVar[str] = "none"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Numbers in few bands."""
@@ -51,7 +51,8 @@ class BandWidth:
             target.label,
             share,
             chance_number(x, near),
-            f"the spacing of the values tells {SHARE} of all distances from the smallest value",
+            f"the spacing of the values tells {SHARE} of all distances from the smallest value,"
+            " but for the unit they are counted in",
             len(x),
         )
 

@@ -41,12 +41,14 @@ class DigitShift:
         """Compare exactly: a digit is right or wrong."""
         column = target.columns[0]
         x, y = column.pair()
-        # The release alone cannot tell: 10.99 becomes 11.00, 10.00 becomes 11.11.
-        places = max(decimals_of(x), decimals_of(y))
+        places, knowledge = column.decimals, "none"
+        if places is None:
+            # The release alone cannot tell: 10.99 becomes 11.00, 10.00 becomes 11.11.
+            places, knowledge = max(decimals_of(x), decimals_of(y)), self.knowledge
         share = recovered(x, moved(y, places, -moves(column.treatments)), 0.0)
         return Finding(
             self.name,
-            self.knowledge,
+            knowledge,
             target.scope,
             target.label,
             share,

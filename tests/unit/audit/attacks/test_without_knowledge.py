@@ -28,6 +28,9 @@ def test_digits_are_moved_back(word: str, released: list[int]) -> None:
     assert found.share == 1
     assert found.chance == pytest.approx(0.1)
     assert "decimals" in found.knowledge
+    typed = replace(numbers("income", INCOMES, released, word), decimals=0)
+    assert attack_column(DigitShift(), typed).knowledge == "none"
+    assert attack_column(DigitShift(), typed).share == found.share
 
 
 @pytest.mark.parametrize("words", [("translation",), ("noise",), ("bit_plus", "bit_minus")])
@@ -139,7 +142,8 @@ def test_band_width_is_read_off_the_spacing_of_ages(edges: list[float]) -> None:
     ages = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
     found = attack_column(BandWidth(), numbers("age", ages, graded(ages, edges), "graded_grouping"))
     assert found.share > 0.99
-    assert "unit" in found.knowledge
+    assert found.knowledge == "none"
+    assert "but for the unit" in found.sentence
 
 
 def test_band_width_of_real_numbers_stays_hidden() -> None:
