@@ -179,7 +179,7 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
     utility = abs(kept) * (1 - lost) if kept is not None else (0.0 if lost == 1 else None)
     # Of noise, what shrinking to the mean takes away tells nobody's value.
     aimed = [
-        attack.share if attack.of is not None else max(attack.share - attack.chance, 0.0)
+        attack.share if attack.of is not None else attack.gain
         for attack in attacks
         if column.name in attack.columns
     ]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from string import Template
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.scoring import percent
 from ppdm_sql.audit.disclosure import WITHHELD
+from ppdm_sql.audit.overview import overview
 from ppdm_sql.audit.small import SMALL
 from ppdm_sql.audit.svg import AFTER, BEFORE, RISK, Bar, Dot, bars, scatter
 from ppdm_sql.audit.verdict import CAVEAT, MARGIN
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.pictures import Distribution
     from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report
 
+_KEPT = ("", "keep")
 _SEEN = 0.005
 """A smaller share of rows is not drawn."""
 
@@ -41,6 +44,7 @@ def to_html(report: Report) -> str:
         scatter=_scatter(report.columns),
         classes=_classes(report.class_sizes),
         singling=_singling(report),
+        overview=_overview(report),
         attacks=_attacks(report.attacks),
         columns="".join(_card(column) for column in report.columns),
         figures=_figures(report),
@@ -66,7 +70,7 @@ def _requirements(report: Report) -> str:
 
 def _scatter(columns: Sequence[ColumnReport]) -> str:
     dots = [
-        Dot(c.utility, c.risk, c.name, c.treatment in ("", "keep"))
+        Dot(c.utility, c.risk, c.name, c.treatment in _KEPT)
         for c in columns
         if c.utility is not None
     ]
@@ -108,20 +112,54 @@ def _singling(report: Report) -> str:
     )
 
 
+def _overview(report: Report) -> str:
+    if not report.attacks:
+        return ""
+    seen = overview(report.attacks, report.columns)
+    head = ["whoever knows", *(needs.value for needs in seen.knowledge)]
+    rows = []
+    for line in seen.lines:
+        if line.column is not None and line.column.treatment in _KEPT:
+            cells = [f'<td class="h4" colspan="{len(seen.knowledge)}">leaves as it is</td>']
+        else:
+            cells = [_heat(found) for found in line.strongest]
+        rows.append(
+            [escape("whose row it is" if line.column is None else line.column.name), *cells]
+        )
+    return _table(head, rows, set(), "grid") + (
+        '<p class="note">The most that an attack got of a column, by what it needs: of its values,'
+        " or of the variance of its noise. The darker, the more beyond guessing; —: no attack"
+        " applies. Below, every attack by itself.</p>"
+    )
+
+
+def _heat(found: Finding | None) -> str:
+    if found is None:
+        return "<td>—</td>"
+    if not found.gain > MARGIN:
+        return "<td>no gain</td>"
+    return f'<td class="h{min(1 + int(found.gain * 4), 4)}">{escape(percent(found.share))}</td>'
+
+
 def _attacks(attacks: Sequence[Finding]) -> str:
     if not attacks:
         return "<p>No attack applies.</p>"
-    rows = [
-        [
-            f'<td class="w">{escape(attack.attack)}</td>',
-            escape(attack.target or "the release"),
-            _number(percent(attack.share), attack.share > attack.chance + MARGIN),
-            _number(percent(attack.chance)),
-            f'<td class="k">{escape(attack.knowledge)}</td>',
-            escape(attack.sentence),
-        ]
-        for attack in attacks
-    ]
+    rows = []
+    for (name, knowledge), group in groupby(attacks, key=lambda one: (one.attack, one.knowledge)):
+        findings = list(group)
+        # What an attack is called and needs stands once, beside everything it was tried on.
+        span = f' rowspan="{len(findings)}"' if len(findings) > 1 else ""
+        for index, found in enumerate(findings):
+            cells = [
+                escape(found.target or "the release"),
+                _number(percent(found.share), found.gain > MARGIN),
+                _number(percent(found.chance)),
+                escape(found.sentence),
+            ]
+            if index == 0:
+                cells.insert(0, f'<td class="w"{span}>{escape(name)}</td>')
+                cells.insert(4, f'<td class="k"{span}>{escape(knowledge)}</td>')
+            rows.append(cells)
     head = ["attack", "on", "gets", "guessing", "needs", "result"]
     return _table(head, rows, {2, 3}, hidden={4})
 
@@ -193,6 +231,7 @@ def _table(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
     numbers: set[int],
+    style: str = "",
     hidden: set[int] | None = None,
 ) -> str:
     """Return a table; a cell that is already one stays as it is."""
@@ -207,4 +246,4 @@ def _table(
         + "</tr>"
         for row in rows
     )
-    return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<table class="{style}"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 BEFORE, AFTER, RISK = "#8a8f98", "#1f6f8b", "#b3402a"
 _LETTER, _LINE = 6.2, 13.0
 """How wide a letter and how high a line of a label is, about."""
+_HATCH = 8.0
+"""As high as a hatched bar must be to be seen as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ def bars(title: str, values: Sequence[Bar], color: str, width: int, height: int)
     shapes = []
     for index, bar in enumerate(values):
         size = (height - top - bottom) * bar.height / tallest
+        if bar.is_hidden:
+            size = max(size, _HATCH)
         x, y = index * step + 1, height - bottom - size
         fill = "url(#hidden)" if bar.is_hidden else color
         shapes.append(

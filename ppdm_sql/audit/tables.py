@@ -24,6 +24,7 @@ _FIGURES = pa.schema(
 _ATTACKS = pa.schema(
     {
         "attack": pa.string(),
+        "needs": pa.string(),
         "knowledge": pa.string(),
         "scope": pa.string(),
         "target": pa.string(),

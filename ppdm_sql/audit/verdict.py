@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ppdm_sql.audit.attacks.protocol import NONE
 from ppdm_sql.audit.attacks.scoring import percent
 from ppdm_sql.audit.risk import NO_ROW
 from ppdm_sql.audit.subject import GENERALIZED
@@ -43,11 +44,10 @@ def strongest(attacks: Sequence[Finding]) -> int | None:
     Attacks come in the order of what they need: among those that gain about as much, the one
     that needs least is the strongest.
     """
-    most = max((attack.share - attack.chance for attack in attacks), default=0.0)
+    most = max((attack.gain for attack in attacks), default=0.0)
     if most <= MARGIN:
         return None
-    gains = (attack.share - attack.chance for attack in attacks)
-    return next(place for place, gain in enumerate(gains) if gain >= _ABOUT * most)
+    return next(i for i, attack in enumerate(attacks) if attack.gain >= _ABOUT * most)
 
 
 def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
@@ -125,7 +125,7 @@ def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
         return "No attack of ours applies to this release, which says nothing of others."
     if worst is None:
         return f"None of the {len(attacks)} attacks tried got more than guessing would."
-    needs = "no knowledge at all" if worst.knowledge == "none" else worst.knowledge
+    needs = "no knowledge at all" if worst.knowledge == NONE else worst.knowledge
     about = f" on {worst.target}" if worst.target else ""
     return (
         f"The attack that gains most is {worst.attack}{about}, which needs {needs}:"

@@ -24,7 +24,7 @@ from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
 from ppdm_sql.audit.attacks.ordering import Ordering
-from ppdm_sql.audit.attacks.protocol import Scope
+from ppdm_sql.audit.attacks.protocol import NONE, Needs, Scope
 from ppdm_sql.audit.attacks.spectral import Spectral
 
 if TYPE_CHECKING:
@@ -56,15 +56,15 @@ def run_attacks(scene: Scene, attacks: Sequence[Attack] = ATTACKS) -> list[Findi
     """Run every attack on everything it applies to."""
     targets = tuple(scene.targets())
     return [
-        _aimed(attack.run(target, scene), target)
+        _placed(attack.run(target, scene), attack, target)
         for attack in attacks
         for target in targets
         if attack.applies_to(target, scene)
     ]
 
 
-def _aimed(found: Finding, target: Target) -> Finding:
-    """Name the columns of a finding that does not say itself of which it got values."""
-    if found.columns or found.scope is Scope.TABLE:
-        return found
-    return replace(found, columns=target.names)
+def _placed(found: Finding, attack: Attack, target: Target) -> Finding:
+    """Say what a finding needs, and of which columns it got values where it does not say itself."""
+    columns = found.columns or (() if found.scope is Scope.TABLE else target.names)
+    needs = Needs.NOTHING if found.knowledge == NONE else attack.needs
+    return replace(found, columns=columns, needs=needs)

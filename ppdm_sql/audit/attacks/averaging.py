@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import gain
 from ppdm_sql.audit.attacks.units import safe_unit
 
@@ -21,7 +21,8 @@ class Averaging:
     """The mean of several answers to the same question about the same people."""
 
     name: ClassVar[str] = "averaging"
-    knowledge: ClassVar[str] = "none"
+    needs: ClassVar[Needs] = Needs.NOTHING
+    knowledge: ClassVar[str] = NONE
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Columns that were asked for again."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.band_edges import LEAST_STEP
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ class BandWidth:
     """Take the smallest step between values of a band for one unit of the original."""
 
     name: ClassVar[str] = "band_width"
-    knowledge: ClassVar[str] = "none"
+    needs: ClassVar[Needs] = Needs.NOTHING
+    knowledge: ClassVar[str] = NONE
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Numbers in few bands."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import gain
 from ppdm_sql.audit.attacks.units import safe_unit
 
@@ -23,6 +23,7 @@ class DifferencingClasses:
     """Who is in one class here and in another there is in what the two have in common."""
 
     name: ClassVar[str] = "differencing_classes"
+    needs: ClassVar[Needs] = Needs.VERSION
     knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
@@ -52,6 +53,7 @@ class DifferencingNumbers:
     """The earlier version as it stands, and the best mixture of what the two say."""
 
     name: ClassVar[str] = "differencing"
+    needs: ClassVar[Needs] = Needs.VERSION
     knowledge: ClassVar[str] = (
         "this version and the one before it, linked person by person; how large the errors are, and"
         " the mean and spread of the original from a public source"
@@ -89,6 +91,7 @@ class DifferencingValues:
     """What an earlier version showed as it was, nothing that this one does takes back."""
 
     name: ClassVar[str] = "differencing_values"
+    needs: ClassVar[Needs] = Needs.VERSION
     knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:

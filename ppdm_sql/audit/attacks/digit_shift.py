@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 from ppdm_sql.kernels.digits import shift_digits
 
@@ -26,6 +26,7 @@ class DigitShift:
     """Move all digits but the first back, as often as the words of the treatment moved them."""
 
     name: ClassVar[str] = "digit_shift"
+    needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "how many decimals the originals are written with"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
@@ -41,7 +42,7 @@ class DigitShift:
         """Compare exactly: a digit is right or wrong."""
         column = target.columns[0]
         x, y = column.pair()
-        places, knowledge = column.decimals, "none"
+        places, knowledge = column.decimals, NONE
         if places is None:
             # The release alone cannot tell: 10.99 becomes 11.00, 10.00 becomes 11.11.
             places, knowledge = max(decimals_of(x), decimals_of(y)), self.knowledge

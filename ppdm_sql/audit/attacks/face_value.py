@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_label, chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ class FaceValue:
     """Take the released value for the original one."""
 
     name: ClassVar[str] = "face_value"
-    knowledge: ClassVar[str] = "none"
+    needs: ClassVar[Needs] = Needs.NOTHING
+    knowledge: ClassVar[str] = NONE
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Columns that are of one kind before and after."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_label
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class Frequency:
     """Half of the sample stands for a public marginal of the other half."""
 
     name: ClassVar[str] = "frequency"
+    needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "how frequent the categories are among comparable people"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from ppdm_sql.audit.attacks.known_rows import recovered_rows, rows_shown
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene, Target
@@ -17,6 +17,7 @@ class KnownInput:
     """Distances are kept, so that the turn which takes the known rows home takes all (Liu, 2006)."""
 
     name: ClassVar[str] = "known_input"
+    needs: ClassVar[Needs] = Needs.PEOPLE
     knowledge: ClassVar[str] = "as many whole rows as the treatment has columns"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ppdm_sql.audit.attacks.known_rows import DRAWS, recovered_rows, rows_shown
 from ppdm_sql.audit.attacks.models import guess_numbers
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import (
     chance_label,
     chance_number,
@@ -28,6 +28,7 @@ class KnownPairs:
     """Fit the simplest model to the known persons, apply it to all."""
 
     persons: int
+    needs: ClassVar[Needs] = Needs.PEOPLE
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +26,7 @@ class RecordLinkage:
     """The likeliest released row by all columns that can be compared, generalized ones too."""
 
     name: ClassVar[str] = "record_linkage"
+    needs: ClassVar[Needs] = Needs.PERSON
     knowledge: ClassVar[str] = (
         "all original values of a person but the KEY, and of each column how far it was moved and"
         " whether it was turned around"

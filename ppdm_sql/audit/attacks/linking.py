@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import percent
 from ppdm_sql.audit.small import coarse_share
 
@@ -21,6 +21,7 @@ class Linking:
     """Everybody of the background who fits exactly one released person is taken for that person."""
 
     name: ClassVar[str] = "linking"
+    needs: ClassVar[Needs] = Needs.TABLE
     knowledge: ClassVar[str] = "the background table"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:

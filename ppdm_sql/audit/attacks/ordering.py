@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class Ordering:
     """Half of the sample, without its order, stands for a public distribution of the other half."""
 
     name: ClassVar[str] = "ordering"
+    needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = (
         "how the original is distributed among comparable people, and whether it was turned around"
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.subject import Column, Subject
 
+NONE = "none"
+"""The knowledge of an attack that needs none."""
 SHARE = "{share}"
 """Stands for the share in what a finding says, so that it can be rounded before it is told."""
 
@@ -31,6 +33,17 @@ class Scope(StrEnum):
     HIDDEN = "hidden"
     """A column that shows something coarser, or nothing: only other sources tell of it."""
     TABLE = "table"
+
+
+class Needs(StrEnum):
+    """What an attacker must have, in short; the least comes first."""
+
+    NOTHING = "nothing"
+    FIGURES = "public figures"
+    PEOPLE = "some people"
+    PERSON = "all of a person"
+    TABLE = "a background table"
+    VERSION = "the version before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +165,24 @@ class Finding:
     """Of how many persons, rows or values the share is one; None where it is none of any."""
     columns: tuple[str, ...] = ()
     """What it got values of; none for an attack on the whole. A name may hold a comma."""
+    needs: Needs = Needs.NOTHING
+    """The knowledge in short, for overviews."""
 
     @property
     def sentence(self) -> str:
         """What it got, for people."""
         return self.result.replace(SHARE, percent(self.share))
 
+    @property
+    def gain(self) -> float:
+        """How much more it got than a guess; below nothing is nothing."""
+        return max(0.0, self.share - self.chance)
+
     def as_row(self) -> dict[str, object]:
         """Return what reports tell of it."""
         return {
             "attack": self.attack,
+            "needs": self.needs.value,
             "knowledge": self.knowledge,
             "scope": self.scope.value,
             "target": self.target,
@@ -177,6 +198,11 @@ class Attack(Protocol):
     @property
     def name(self) -> str:
         """As in `--require`."""
+        ...
+
+    @property
+    def needs(self) -> Needs:
+        """What an attacker must have, in short; nothing where a finding's knowledge is none."""
         ...
 
     @property

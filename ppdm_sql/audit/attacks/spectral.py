@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.units import safe_unit
 from ppdm_sql.audit.shape import matrices
 
@@ -26,6 +26,7 @@ class Spectral:
     """The best linear estimate from all numeric columns, given how large the noise is."""
 
     name: ClassVar[str] = "spectral"
+    needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "how large the noise is"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:

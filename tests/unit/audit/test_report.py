@@ -13,9 +13,10 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.audit.attacks import ATTACKS
-from ppdm_sql.audit.attacks.protocol import Finding, Scope
+from ppdm_sql.audit.attacks.protocol import Finding, Needs, Scope
 from ppdm_sql.audit.document import to_json
 from ppdm_sql.audit.figures import Figure
+from ppdm_sql.audit.overview import overview
 from ppdm_sql.audit.page import to_html
 from ppdm_sql.audit.pictures import Distribution, before_and_after, distribution
 from ppdm_sql.audit.redaction import redacted
@@ -115,6 +116,38 @@ def test_the_page_fetches_nothing_and_runs_nothing() -> None:
     assert read.tags.count("b") == 0
     assert read.tags.count("svg") == 1 + 2 + 2 * len(REPORT.columns)
     assert "Left out: classifiers: install it." in read.texts
+
+
+def test_an_overview_shows_the_strongest_attack_for_each_knowledge() -> None:
+    attacks = (
+        replace(finding("face_value", 0.1), columns=("age",)),
+        replace(finding("ordering", 0.3), columns=("age", "zip"), needs=Needs.FIGURES),
+        replace(finding("frequency", 0.9, 0.9), columns=("age",), needs=Needs.FIGURES),
+        replace(finding("linking", 0.5), columns=(), needs=Needs.TABLE),
+    )
+    seen = overview(attacks, (AGE, LOST))
+    assert seen.knowledge == (Needs.NOTHING, Needs.FIGURES, Needs.TABLE)
+    assert [
+        [None if found is None else found.attack for found in line.strongest] for line in seen.lines
+    ] == [["face_value", "ordering", None], [None, "ordering", None], [None, None, "linking"]]
+    texts = Reader(to_html(replace(REPORT, attacks=attacks))).texts
+    start = texts.index("whoever knows")
+    assert texts[start : start + 15] == [
+        "whoever knows", "nothing", "public figures", "a background table",
+        "age", "no gain", "30\xa0%", "—",
+        "ward", "leaves as it is",
+        "zip", "—", "30\xa0%", "—",
+        "whose row it is",
+    ]  # fmt: skip
+
+
+def test_attacks_stand_in_the_order_of_what_they_need() -> None:
+    order = list(Needs)
+    places = [order.index(attack.needs) for attack in ATTACKS]
+    # Digits need nothing where the released type tells how many decimals there are.
+    places[[attack.name for attack in ATTACKS].index("digit_shift")] = 0
+    assert places == sorted(places)
+    assert set(places) == set(range(len(order)))
 
 
 def test_an_internal_page_says_so() -> None:
