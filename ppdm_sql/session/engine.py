@@ -37,6 +37,7 @@ _SPEAKING = (
     duckdb.NotImplementedException,
     duckdb.InterruptException,
 )
+_READ_ONLY = exp.AttachOption(this=exp.var("READ_ONLY"))
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
 _WRITES = re.compile(r"\b(?:insert|update|delete|merge|copy)\b", re.IGNORECASE)
 _ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
@@ -59,30 +60,30 @@ class Engine:
         connection.execute("SET enable_progress_bar_print = false")
         engine = cls(connection)
         try:
-            engine._attach(database)
+            engine._attach_store(database)
         except BaseException:
             connection.close()
             raise
         return engine
 
-    def _attach(self, database: Path | None) -> None:
-        path = ":memory:" if database is None else str(database)
-        attach = exp.Attach(
-            this=exp.alias_(
-                exp.Literal.string(path), exp.to_identifier(STORE_CATALOG.text, quoted=True)
-            )
-        )
+    def _attach_store(self, database: Path | None) -> None:
         if database is not None:
             folder.prepare(database)
             spill = exp.Literal.string(str(folder.spill_folder(database)))
             self.connection.execute(to_sql(_set("temp_directory", spill)))
         try:
-            self.connection.execute(to_sql(attach))
+            if database is not None:
+                folder.make_whole(database, self._make)
+            self.connection.execute(to_sql(_attach(database or ":memory:", STORE_CATALOG)))
         except duckdb.Error as error:
             raise _open_error(database, error) from None
         if database is not None:
             folder.secure(database)
         self.connection.execute(to_sql(exp.Use(this=table_of(QualifiedName((STORE_CATALOG,))))))
+
+    def _make(self, database: Path) -> None:
+        self.connection.execute(to_sql(_attach(database, STORE_CATALOG)))
+        self.connection.execute(to_sql(_detach(STORE_CATALOG)))
 
     def interrupt(self) -> None:
         """Stop the running statement; may be called from another thread."""
@@ -241,28 +242,18 @@ class Engine:
 
     def attach_new(self, path: Path, alias: Name) -> None:
         """Make a database file that DuckDB 1.2 and newer read, and attach it."""
-        attach = exp.Attach(
-            this=exp.alias_(
-                exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True)
-            ),
-            expressions=[
-                exp.AttachOption(
-                    this=exp.var("STORAGE_VERSION"), expression=exp.Literal.string("v1.2.0")
-                )
-            ],
+        version = exp.AttachOption(
+            this=exp.var("STORAGE_VERSION"), expression=exp.Literal.string("v1.2.0")
         )
-        self.run(attach)
+        self.run(_attach(path, alias, version))
 
     def attach_published(self, path: Path, alias: Name) -> None:
         """Attach a file of somebody else's, for reading."""
-        named = exp.alias_(
-            exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True)
-        )
-        self.run(exp.Attach(this=named, expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))]))
+        self.run(_attach(path, alias, _READ_ONLY))
 
     def detach(self, alias: Name) -> None:
         """Let go of an attached database; its file is then complete."""
-        self.run(exp.Detach(this=exp.to_identifier(alias.text, quoted=True), exists=True))
+        self.run(_detach(alias))
 
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
@@ -274,13 +265,9 @@ def tables_in(path: Path) -> list[tuple[str, str]] | None:
 
     Asked of an engine of its own, so that nothing of the owner's is near.
     """
-    attach = exp.Attach(
-        this=exp.alias_(exp.Literal.string(str(path)), exp.to_identifier("looked_at", quoted=True)),
-        expressions=[exp.AttachOption(this=exp.var("READ_ONLY"))],
-    )
     with duckdb.connect(":memory:") as connection:
         try:
-            connection.execute(to_sql(attach))
+            connection.execute(to_sql(_attach(path, Name("looked_at"), _READ_ONLY)))
         except duckdb.Error:
             return None
         return connection.execute(
@@ -380,6 +367,15 @@ def _open_error(database: Path | None, error: duckdb.Error) -> StoreError:
             hint="it is not a database, is damaged, or was written by a newer DuckDB",
         )
     return StoreError(f"'{database}' cannot be made: {type(error).__name__}")
+
+
+def _attach(path: Path | str, alias: Name, *options: exp.Expr) -> exp.Expr:
+    named = exp.alias_(exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True))
+    return exp.Attach(this=named, expressions=[option.copy() for option in options])
+
+
+def _detach(alias: Name) -> exp.Expr:
+    return exp.Detach(this=exp.to_identifier(alias.text, quoted=True), exists=True)
 
 
 def _set(name: str, value: exp.Expr) -> exp.Expr:

@@ -7,12 +7,15 @@ database file alone protects nothing. The folder must be the owner's alone.
 from __future__ import annotations
 
 import os
+import secrets
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import StoreError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -40,6 +43,24 @@ def prepare(database: Path) -> None:
             log.chmod(0o600)
     except OSError as error:
         raise StoreError(f"'{database}' cannot be reached: {error.strerror}") from None
+
+
+def make_whole(database: Path, make: Callable[[Path], None]) -> None:
+    """Make a database that is not there under another name, and name it when it is whole.
+
+    Whoever is killed while DuckDB writes the first blocks of a file leaves one that cannot be opened.
+    """
+    if database.exists():
+        return
+    draft = database.with_name(f".{database.name}.{secrets.token_hex(8)}")
+    try:
+        make(draft)
+        draft.chmod(0o600)
+        # Another process was faster, or this file system has no links: DuckDB goes on from there.
+        with suppress(OSError):
+            database.hardlink_to(draft)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def secure(database: Path) -> None:

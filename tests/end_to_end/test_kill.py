@@ -182,13 +182,13 @@ def test_killed_while_the_store_is_made(safe: Path) -> None:
         "print(flush=True)\n"
         f"ppdm_sql.connect({str(safe)!r})"
     )
-    for _ in range(6):
+    for _ in range(12):
         for path in safe.parent.iterdir():
             path.unlink()
         victim = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
         assert victim.stdout is not None
         victim.stdout.readline()
-        time.sleep(chance.uniform(0, 0.06))
+        time.sleep(chance.uniform(0, 0.03))
         victim.kill()
         victim.communicate()
         with ppdm_sql.connect(safe) as owner:

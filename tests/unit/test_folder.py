@@ -397,3 +397,32 @@ def test_spill_files_stay_inside_the_safe(safe: Path) -> None:
         assert spilled, "this was meant to spill"
         assert all(path.parent.parent == safe.parent for path in spilled)
     assert mode(safe.parent) == 0o700
+
+
+def test_a_store_appears_when_it_is_whole(safe: Path) -> None:
+    safe.parent.mkdir(mode=0o700)
+
+    def killed(draft: Path) -> None:
+        draft.write_bytes(b"half of a header")
+        assert not safe.exists()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        folder.make_whole(safe, killed)
+    assert list(safe.parent.iterdir()) == []
+    folder.make_whole(safe, lambda draft: draft.touch())
+    assert list(safe.parent.iterdir()) == [safe]
+    assert mode(safe) == 0o600
+
+
+def test_a_store_that_another_process_made_first_is_left_alone(safe: Path) -> None:
+    safe.parent.mkdir(mode=0o700)
+
+    def slow(draft: Path) -> None:
+        safe.write_bytes(b"theirs")
+        draft.write_bytes(b"ours")
+
+    folder.make_whole(safe, slow)
+    folder.make_whole(safe, slow)  # there already: nothing is made
+    assert safe.read_bytes() == b"theirs"
+    assert list(safe.parent.iterdir()) == [safe]
