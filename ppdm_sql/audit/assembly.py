@@ -25,7 +25,7 @@ from ppdm_sql.audit.requirements import check
 from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.rules import rules_figures
 from ppdm_sql.audit.scba import scba_figures
-from ppdm_sql.audit.shape import class_figures, shape_figures
+from ppdm_sql.audit.shape import class_figures, shape_figures, suppressed_figure
 from ppdm_sql.audit.singling import singling_sets
 from ppdm_sql.audit.utility import column_figures
 from ppdm_sql.audit.verdict import strongest, verdict
@@ -67,8 +67,8 @@ class Material:
     """Of columns of this version, which originals the version before shows as they are."""
     background: Background | None = None
     against: str | None = None
-    suppressed: int = 0
-    """Rows that GENERALIZE left out, or kept as `*`."""
+    suppressed: int | None = None
+    """Rows that GENERALIZE left out, or kept as `*`; None without GENERALIZE."""
     more_figures: tuple[Figure, ...] = ()
     left_out: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
@@ -90,7 +90,10 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     for column in subject.columns:
         if column.role is not Role.KEY:
             figures += column_figures(column)
-    figures += class_figures(classes.rows, material.suppressed)
+    figures += class_figures(classes.rows, material.suppressed or 0)
+    if material.suppressed is not None:
+        leaving = int((classes.of_row >= 0).sum())
+        figures.append(suppressed_figure(material.suppressed, leaving + material.suppressed))
     generator = np.random.default_rng(SEED)
     chosen = np.arange(subject.rows)
     if subject.rows > MOST_SAMPLED:
@@ -128,9 +131,8 @@ def _risk(material: Material, classes: Classes, links: Links | None) -> list[Fig
     if material.background is not None:
         around = population(material.background, classes.of_row, classes.count)
     figures = risk_figures(classes, around)
-    figures += diversity_figures(
-        material.sensitive, measure_classes(classes, material.sensitive, subject.repeated_persons)
-    )
+    measures = measure_classes(classes, material.sensitive, subject.repeated_persons)
+    figures += diversity_figures(material.sensitive, measures, classes)
     values = {column.name: column for column in subject.columns}
     for sensitive in material.sensitive:
         numbers = values[sensitive.name].original.numbers
@@ -167,7 +169,7 @@ def _scene(material: Material, sample: Subject, chosen: IntArray, classes: Class
         name: tuple(answer[chosen] for answer in answers)
         for name, answers in material.again.items()
     }
-    return Scene(sample, SEED, again, earlier, material.background)
+    return Scene(sample, SEED, again, earlier, material.background, material.subject)
 
 
 def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding]) -> ColumnReport:

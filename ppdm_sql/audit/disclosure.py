@@ -55,6 +55,7 @@ def disclosed(report: Report) -> Report:
     attacks = tuple(_attack(attack) for attack in report.attacks)
     columns = tuple(_column(column, report.stamp.rows) for column in report.columns)
     worst = strongest(report.attacks)
+    people = report.stamp.rows if report.stamp.persons is None else report.stamp.persons
     return replace(
         report,
         stamp=_stamp(report.stamp),
@@ -63,7 +64,7 @@ def disclosed(report: Report) -> Report:
         columns=columns,
         verdict=verdict(figures, attacks, columns, worst),
         class_sizes=_sizes(report.class_sizes),
-        singling=tuple(_set(one, report.stamp.rows) for one in report.singling),
+        singling=tuple(_set(one, people) for one in report.singling),
     )
 
 
@@ -121,8 +122,8 @@ def _sizes(sizes: Sequence[ClassSizes]) -> tuple[ClassSizes, ...]:
     )
 
 
-def _set(one: ColumnSet, rows: int) -> ColumnSet:
-    return replace(one, unique_share=few_digits(coarse_share(one.unique_share, rows)))
+def _set(one: ColumnSet, people: int) -> ColumnSet:
+    return replace(one, unique_share=few_digits(coarse_share(one.unique_share, people)))
 
 
 def _stamp(stamp: Stamp) -> Stamp:

@@ -72,7 +72,7 @@ def measure_classes(
 
 
 def diversity_figures(
-    columns: Sequence[SensitiveValues], measures: anonymity.Measures
+    columns: Sequence[SensitiveValues], measures: anonymity.Measures, classes: Classes
 ) -> list[Figure]:
     """Return the figures of the weakest class for each sensitive column."""
     figures = []
@@ -116,8 +116,29 @@ def diversity_figures(
                 found.alpha,
                 "the largest share of a class that has one value",
             ),
+            Figure(
+                "risk",
+                "homogeneous",
+                about,
+                homogeneous_share(classes, column.value),
+                f"share of the {classes.who}s whose class has one value only: whoever finds the"
+                " class knows it",
+                classes.people,
+            ),
         ]
     return figures
+
+
+def homogeneous_share(classes: Classes, value: IntArray) -> float:
+    """Return the share of people of whom some class has one original value only."""
+    counted = classes.of_row >= 0
+    owner, held = classes.of_row[counted], value[counted]
+    last = np.empty(classes.count, dtype=np.int64)
+    last[owner] = held
+    is_mixed = np.zeros(classes.count, dtype=np.int64)
+    is_mixed[owner[last[owner] != held]] = 1
+    least = classes.least(is_mixed)
+    return float((least == 0).mean()) if len(least) else 0.0
 
 
 def _finite(value: float) -> float | None:

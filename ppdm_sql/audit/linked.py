@@ -11,56 +11,83 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.audit.attacks.digit_shift import decimals_of
 from ppdm_sql.audit.figures import Figure
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ppdm_sql.anonymity import BoolArray, IntArray
     from ppdm_sql.audit.risk import Classes
     from ppdm_sql.audit.subject import Column, Subject
 
-_LINKING = "pseudonym"
-"""The treatment that is there to put rows together."""
+_LINKING, _NOISE = "pseudonym", "noise"
+"""Treatments that put rows together: one is there for it, one does it by its decimals."""
+_FINEST = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Rows put together by a column."""
+    """Rows put together by something that leaves."""
 
-    column: str
+    by: str
     of_row: IntArray = field(repr=False)
     """Equal for rows that are seen to be one person's."""
 
 
 def links_of(subject: Subject) -> Links | None:
-    """Return the links of the column that puts most rows together; None where none does."""
+    """Return the links of what puts most rows together; None where nothing does."""
     found: Links | None = None
     fewest = subject.rows
-    for column in subject.of_role(Role.KEY, Role.SENSITIVE, Role.NEUTRAL):
-        tied = _tied(column, subject.repeated_persons)
-        if tied is None or not tied.any():
+    for by, codes, tied in _ties(subject):
+        if not tied.any():
             continue
-        codes = column.released.codes()
         apart = int(codes.max()) + 1 + np.arange(subject.rows)
         numbers = np.unique(np.where(tied, codes, apart), return_inverse=True)[1]
         if (count := int(numbers.max()) + 1) < fewest:
-            found, fewest = Links(column.name, numbers), count
+            found, fewest = Links(by, numbers), count
     return found
 
 
-def _tied(column: Column, person: IntArray | None) -> BoolArray | None:
-    """Tell which rows show a value of one person alone; NULL ties nothing."""
-    known = column.released.known()
-    if column.role is Role.KEY or _LINKING in column.treatments:
-        return known
-    if person is None:
-        return None
-    codes = column.released.codes()
+def _ties(subject: Subject) -> Iterator[tuple[str, IntArray, BoolArray]]:
+    """Yield what could put rows together, its values as numbers, and which rows it is sure of."""
+    person = subject.repeated_persons
+    for column in subject.columns:
+        known, codes = column.released.known(), column.released.codes()
+        if column.role is Role.KEY or (
+            _LINKING in column.treatments and column.role is not Role.QUASI
+        ):
+            yield column.name, codes, known
+        elif person is not None and column.role is not Role.QUASI:
+            yield column.name, codes, known & _of_one(codes, person)
+        if person is not None and _NOISE in column.treatments and column.is_numeric:
+            codes = noise_left(column)
+            yield f"the decimals of {column.name}", codes, known & _of_one(codes, person)
+
+
+def _of_one(codes: IntArray, person: IntArray) -> BoolArray:
+    """Tell which rows have a value that is one person's alone."""
     size = int(person.max()) + 1
     pairs = np.unique(codes * size + person)
     persons = np.bincount(pairs // size, minlength=int(codes.max()) + 1)
-    tied: BoolArray = known & (persons[codes] == 1)
-    return tied
+    alone: BoolArray = persons[codes] == 1
+    return alone
+
+
+def noise_left(column: Column) -> IntArray:
+    """Number what a released number has beyond the decimals of the originals.
+
+    Rows of one KEY share their noise, and originals are whole, or in cents: what is beyond is the
+    noise's alone, and the same in all rows of a person.
+    """
+    before, after = column.original.numbers, column.released.numbers
+    assert before is not None
+    assert after is not None
+    scaled = np.nan_to_num(after) * 10.0 ** decimals_of(before[~np.isnan(before)])
+    step = max(_FINEST, 64 * float(np.spacing(np.abs(scaled).max(initial=0.0))))
+    beyond = np.rint((scaled - np.floor(scaled)) / step)
+    return np.unique(beyond, return_inverse=True)[1]
 
 
 def linked_figures(subject: Subject, classes: Classes, links: Links | None) -> list[Figure]:
@@ -75,14 +102,15 @@ def linked_figures(subject: Subject, classes: Classes, links: Links | None) -> l
             "k_linked",
             "",
             int(alike.min()),
-            f"the fewest people of whom all rows, put together by {links.column}, show the same",
+            f"the fewest people of whom all rows, put together by {links.by}, show the same",
         ),
         Figure(
             "risk",
             "linked_unique_share",
             "",
             float((alike == 1).mean()),
-            f"share of the people who are alone in what all rows of one {links.column} show",
+            "share of the people who are alone in what all their rows show, put together by"
+            f" {links.by}",
             len(alike),
         ),
     ]
@@ -96,8 +124,8 @@ def linked_figures(subject: Subject, classes: Classes, links: Links | None) -> l
                 "high_linked",
                 "",
                 float(has_untouched[links.of_row[high]].mean()),
-                f"share of the high class's rows of which {links.column} stands in an untouched"
-                " row, too: that one shows the quasi-identifiers as they are",
+                f"share of the high class's rows that {links.by} puts together with an untouched"
+                " row: that one shows the quasi-identifiers as they are",
                 int(high.sum()),
             )
         )

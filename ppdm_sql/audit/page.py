@@ -105,10 +105,10 @@ def _singling(report: Report) -> str:
         [escape(", ".join(one.columns)), _number(percent(one.unique_share))]
         for one in report.singling
     ]
-    head = ["columns", "rows that nobody else looks like"]
+    who = "people" if report.stamp.persons is not None else "rows"
     return (
-        "<p>Which columns single people out: the share of rows, not of people, that are alone in"
-        " what these columns show.</p>" + _table(head, rows, {1})
+        "<p>Which columns single people out: who is alone in what these columns show.</p>"
+        + _table(["columns", f"{who} that nobody else looks like"], rows, {1})
     )
 
 

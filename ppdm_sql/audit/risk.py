@@ -43,6 +43,18 @@ class Classes:
         """How many classes there are."""
         return len(self.rows)
 
+    @property
+    def who(self) -> str:
+        """What is counted."""
+        return "person" if self.by_person else "row"
+
+    @property
+    def people(self) -> int:
+        """How many persons stand in classes; rows without a KEY."""
+        if self.memberships is None:
+            return int(self.persons.sum())
+        return len(np.unique(self.memberships[0]))
+
     def least(self, of_class: IntArray) -> IntArray:
         """Return for each person the least of some number over the classes they are in."""
         if self.memberships is None:
@@ -83,8 +95,7 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
     `population` is how many people of the background table could be in each class; without one
     the release itself is the population.
     """
-    who = "person" if classes.by_person else "row"
-    persons = classes.persons
+    who, persons = classes.who, classes.persons
     if not len(persons):
         return [Figure("risk", "k", "", None, ALL_STARS if len(classes.of_row) else NO_ROW)]
     # Whoever stands in several rows is as exposed as in the smallest class.
@@ -132,8 +143,9 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "risk",
             "marketer",
             "",
-            float((1 / classes.least(around)).mean()),
-            f"share of {who}s found when all are looked for",
+            float((1 / smallest).mean()),
+            f"share of {who}s found when all are looked for by their quasi-identifiers",
+            total,
         ),
         Figure(
             "risk",

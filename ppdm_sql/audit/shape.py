@@ -107,6 +107,13 @@ def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
     ]
 
 
+def suppressed_figure(suppressed: int, rows: int) -> Figure:
+    """Return the share of the source's rows that leave nothing of their quasi-identifiers."""
+    share = suppressed / max(rows, 1)
+    meaning = "share of the source's rows that GENERALIZE leaves out, or shows as * only"
+    return Figure("utility", "suppressed", "", share, meaning, rows)
+
+
 def _correlations(covariance: FloatArray) -> FloatArray:
     deviation = np.sqrt(np.diag(covariance))
     deviation = np.where(deviation > 0, deviation, 1.0)

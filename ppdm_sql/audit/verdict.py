@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.audit.attacks.protocol import NONE
+from ppdm_sql.audit.attacks.protocol import NONE, Needs
 from ppdm_sql.audit.attacks.scoring import percent
 from ppdm_sql.audit.risk import NO_ROW
 from ppdm_sql.audit.subject import GENERALIZED
@@ -42,12 +42,15 @@ def strongest(attacks: Sequence[Finding]) -> int | None:
     """Return which attack gains most over guessing; None where none gains anything.
 
     Attacks come in the order of what they need: among those that gain about as much, the one
-    that needs least is the strongest.
+    that needs least is the strongest. Whoever knows all of a person learns least by finding the
+    row: that comes last.
     """
-    most = max((attack.gain for attack in attacks), default=0.0)
-    if most <= MARGIN:
-        return None
-    return next(i for i, attack in enumerate(attacks) if attack.gain >= _ABOUT * most)
+    for is_last in (False, True):
+        gains = [a.gain if (a.needs is Needs.PERSON) == is_last else 0.0 for a in attacks]
+        most = max(gains, default=0.0)
+        if most > MARGIN:
+            return next(place for place, gain in enumerate(gains) if gain >= _ABOUT * most)
+    return None
 
 
 def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
@@ -70,7 +73,16 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
     if "k_high" in found:
         return _high_class(found)
     is_plain = all(c.treatment in ("", "keep", GENERALIZED) for c in quasi)
-    return _everybody(found, is_plain)
+    return f"{_everybody(found, is_plain)}{_one_value(figures, found.get('unique_share') or 0.0)}."
+
+
+def _one_value(figures: Sequence[Figure], alone: float) -> str:
+    """Say whose class tells a sensitive value, beside those who are alone in theirs."""
+    shares = [(f.value or 0.0, f.about) for f in figures if f.name == "homogeneous"]
+    share, column = max(shares, key=lambda one: one[0], default=(0.0, ""))
+    if share <= alone + MARGIN:
+        return ""
+    return f"; the class of {percent(share)} of the people has one {column} only and so tells it"
 
 
 def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
@@ -82,20 +94,20 @@ def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
     if together > alone:
         return (
             f"{percent(together)} of the people are alone in what all their rows show, which"
-            f" something that leaves puts together, and {finder}."
+            f" something that leaves puts together, and {finder}"
         )
     if k == 1:
-        return f"{percent(alone)} of the people are alone with what they show, and {finder}."
+        return f"{percent(alone)} of the people are alone with what they show, and {finder}"
     others = plural(k - 1, "other")
     if 0 < linked < k:
         return (
             f"In every row, people share what they show with at least {others}, but something"
             " that leaves puts rows of one person together, so that the most exposed person is"
-            f" found with a probability of {percent(1 / linked)}."
+            f" found with a probability of {percent(1 / linked)}"
         )
     return (
         f"Everybody shares what they show with at least {others}, so that the most"
-        f" exposed person is found with a probability of {percent(1 / k)}."
+        f" exposed person is found with a probability of {percent(1 / k)}"
     )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ppdm_sql.compile.targets import Target
     from ppdm_sql.model.grouping import Grouping, When
     from ppdm_sql.model.release import Release
+    from ppdm_sql.model.transform import InputColumn
     from ppdm_sql.names import Name
 
 _ROWS, _GROUPS = "s", "g"
@@ -23,24 +24,28 @@ REPEATED, OWN = "repeated", "own"
 
 
 def unique_untouched_query(release: Release, storage: Storage, target: Target) -> exp.Select:
-    """Return how many rows outside the high class are alone with what they show."""
+    """Return how many rows outside the high class show what nobody else does."""
     grouping, when = _parts(release)
-    rows = grouped_select(release, storage, target, {HIGH: high_flag(when)})
+    carried: dict[str, exp.Expr] = {HIGH: high_flag(when)}
+    persons: exp.Expr = exp.Count(this=exp.Star())
+    if grouping.person is not None:
+        carried[_PERSON] = _key_of(grouping.person)
+        person = column_of(_PERSON, _ROWS)
+        # Rows without a KEY are one person together, as everywhere.
+        nobody = exp.Is(this=person.copy(), expression=exp.null())
+        persons = exp.Add(this=_distinct(person), expression=_distinct(_flagged(nobody)))
+    rows = grouped_select(release, storage, target, carried)
     quasi = [column.name for column in grouping.columns]
     quasi += [name for name, _ in fixed_quasi(release)]
-    high = named(exp.func("BOOL_OR", column_of(HIGH, _ROWS)), HIGH)
-    count = named(exp.Count(this=exp.Star()), COUNT)
-    classes = exp.select(high, count).from_(_subquery(rows, _ROWS))
+    untouched = _counted(exp.Not(this=column_of(HIGH, _ROWS)))
+    classes = exp.select(named(untouched, COUNT), named(persons, _PERSON))
+    classes = classes.from_(_subquery(rows, _ROWS))
     classes = classes.group_by(*(column_of(name.text, _ROWS) for name in quasi))
-    alone = exp.and_(
-        exp.EQ(this=column_of(COUNT, _GROUPS), expression=exp.Literal.number(1)),
-        exp.Not(this=column_of(HIGH, _GROUPS)),
+    alone = exp.EQ(this=column_of(_PERSON, _GROUPS), expression=exp.Literal.number(1))
+    total = exp.Coalesce(
+        this=exp.Sum(this=column_of(COUNT, _GROUPS)), expressions=[exp.Literal.number(0)]
     )
-    return (
-        exp.select(named(exp.Count(this=exp.Star()), COUNT))
-        .from_(_subquery(classes, _GROUPS))
-        .where(alone)
-    )
+    return exp.select(named(total, COUNT)).from_(_subquery(classes, _GROUPS)).where(alone)
 
 
 def split_persons_query(release: Release, storage: Storage, target: Target) -> exp.Select | None:
@@ -82,15 +87,14 @@ def _groups(release: Release, storage: Storage, target: Target, value: exp.Colum
     grouping, when = _parts(release)
     carried: dict[str, exp.Expr] = {HIGH: high_flag(when)}
     high = column_of(HIGH, _ROWS)
-    shown = {
+    shown: dict[str, exp.Expr] = {
         HIGH: exp.func("BOOL_OR", high),
         _ALL_HIGH: exp.func("BOOL_AND", high.copy()),
         COUNT: exp.Count(this=exp.Star()),
     }
     if grouping.person is not None:
-        key = exp.to_identifier(grouping.person.name.text, quoted=True)
-        carried[_PERSON] = exp.column(key)
-        shown[_PERSON] = exp.Count(this=exp.Distinct(expressions=[column_of(_PERSON, _ROWS)]))
+        carried[_PERSON] = _key_of(grouping.person)
+        shown[_PERSON] = _distinct(column_of(_PERSON, _ROWS))
     rows = grouped_select(release, storage, target, carried)
     groups = exp.select(*(named(tree, name) for name, tree in shown.items()))
     groups = groups.from_(_subquery(rows, _ROWS)).group_by(value)
@@ -98,8 +102,20 @@ def _groups(release: Release, storage: Storage, target: Target, value: exp.Colum
     return _subquery(groups.where(known), _GROUPS)
 
 
+def _key_of(person: InputColumn) -> exp.Expr:
+    return exp.column(exp.to_identifier(person.name.text, quoted=True))
+
+
 def _counted(condition: exp.Expr) -> exp.Expr:
-    return exp.Count(this=exp.case().when(condition, exp.Literal.number(1)))
+    return exp.Count(this=_flagged(condition))
+
+
+def _flagged(condition: exp.Expr) -> exp.Expr:
+    return exp.case().when(condition, exp.Literal.number(1))
+
+
+def _distinct(value: exp.Expr) -> exp.Expr:
+    return exp.Count(this=exp.Distinct(expressions=[value]))
 
 
 def _is_split() -> exp.Expr:

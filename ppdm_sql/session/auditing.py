@@ -154,9 +154,9 @@ def _material(
     )
 
 
-def _suppressed_rows(figures: Mapping[str, StoredFigure]) -> int:
+def _suppressed_rows(figures: Mapping[str, StoredFigure]) -> int | None:
     found = figures.get(SUPPRESSED_ROWS)
-    return int(found.value or 0) if found is not None else 0
+    return None if found is None else int(found.value or 0)
 
 
 def _linkable(release: Release) -> tuple[Name, ...]:

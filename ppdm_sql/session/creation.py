@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 
 _REPEATED_KEYS = (
     "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
-    "differences between them are the true ones"
+    "differences between them are the true ones, and the noise's decimals tell which rows are one "
+    "person's"
 )
 
 _KEPT_KEY = (

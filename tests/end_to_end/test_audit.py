@@ -319,6 +319,36 @@ def test_untouched_people_are_unique_however_often_they_come(owner: Owner) -> No
             " GENERALIZE town WHEN ill = 'HIV' UNTIL k = 3"
         )
     assert owner.audit("r").values("untouched_unique_share") == {"": 1.0}
+    told = {figure.figure: figure.value for figure in owner.figures("r")}
+    assert told["unique untouched rows"] == 60
+
+
+def test_classes_of_one_value_are_told_first(owner: Owner) -> None:
+    """k holds, and nobody needs to be found in a class that shares its diagnosis."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, i // 10 AS town, CASE WHEN i < 40 THEN 'Flu' ELSE"
+        " 'Flu ' || i % 2 END AS ill FROM range(100) AS n (i);"
+        " CREATE RELEASE r FROM t (id KEY, town QUASI, ill SENSITIVE)"
+    )
+    report = owner.audit("r")
+    assert report.values("homogeneous") == {"ill": 0.4}
+    assert report.verdict[0].endswith(
+        "; the class of 40\u00a0% of the people has one ill only and so tells it."
+    )
+
+
+def test_decimals_of_noise_tell_whose_rows_are_one_persons(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i // 4 AS id, i % 8 AS town, i AS bill FROM range(400) AS n (i)"
+    )
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="decimals tell which rows"):
+        owner.execute(
+            "CREATE RELEASE r FROM t (id KEY, town QUASI, bill SENSITIVE AS noise(normal(0, 9)))"
+        )
+    report = owner.audit("r")
+    assert (report.values("k")[""], report.values("k_linked")[""]) == (50, 50)
+    told = next(figure for figure in report.figures if figure.name == "k_linked")
+    assert told.sentence.endswith("put together by the decimals of bill, show the same")
 
 
 def test_columns_of_nothing_but_null_show_nothing(owner: Owner) -> None:
@@ -442,6 +472,7 @@ def test_suppressed_records_are_exempt(owner: Owner) -> None:
     report = owner.audit("r")
     assert report.stamp.rows == 1501
     assert (report.values("k")[""] or 0) >= 5
+    assert 0 < (owner.audit("r", is_internal=True).values("suppressed")[""] or 0) <= 0.05
 
 
 def test_a_background_finds_whoever_is_alone(clinic: Owner) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
+    from ppdm_sql.anonymity import FloatArray, IntArray
     from ppdm_sql.audit.subject import Column
 
 _MOST = 8.0
@@ -41,8 +41,8 @@ def is_comparable(column: Column) -> bool:
     return column.is_generalized or bool(column.is_shown().any())
 
 
-def unlikeness(column: Column, wide: Column) -> Unlikeness | None:
-    """Return how a column compares; None if it cannot be. `wide` is the same of more rows."""
+def unlikeness(column: Column) -> Unlikeness | None:
+    """Return how a column compares; None if it cannot be."""
     if not is_comparable(column):
         return None
     if column.is_numeric:
@@ -51,9 +51,7 @@ def unlikeness(column: Column, wide: Column) -> Unlikeness | None:
     assert before is not None
     assert after is not None
     if column.is_generalized:
-        return (
-            _ranges(column, wide) if column.original.numbers is not None else _groups(column, wide)
-        )
+        return _ranges(column) if column.original.numbers is not None else _groups(column)
     known = column.original.known()
     rate = float((before[known] != after[known]).mean())
     return _Labels(before, after, _cost(rate, len(before)))
@@ -110,12 +108,22 @@ class _Groups:
 
     x: IntArray = field(repr=False)
     y: IntArray = field(repr=False)
-    fits: BoolArray = field(repr=False)
-    """Of each category, which groups it can be shown as."""
+    pairs: IntArray = field(repr=False)
+    """Every category with every group it is shown as, in one sorted number."""
+    size: int
+    """How many groups there are."""
     cost: float
 
     def of(self, persons: IntArray) -> FloatArray:
-        return np.where(self.fits[self.x[persons]][:, self.y], 0.0, self.cost)
+        categories = self.x[persons]
+        begin = np.searchsorted(self.pairs, categories * self.size)
+        times = np.searchsorted(self.pairs, (categories + 1) * self.size) - begin
+        owner = np.repeat(np.arange(len(persons)), times)
+        # Within each person's stretch of pairs, one after the other.
+        at = np.arange(len(owner)) + np.repeat(begin - np.cumsum(times) + times, times)
+        fits = np.zeros((len(persons), self.size), dtype=np.bool_)
+        fits[owner, self.pairs[at] % self.size] = True
+        return np.where(fits[:, self.y], 0.0, self.cost)
 
 
 def _ranks(column: Column) -> _Ranks:
@@ -142,31 +150,24 @@ def _ranked(values: FloatArray | None) -> FloatArray:
     return ranks
 
 
-def _ranges(column: Column, wide: Column) -> _Ranges:
+def _ranges(column: Column) -> _Ranges:
     """A label stands for the numbers between the least and the largest that are shown as it."""
-    before, shown = column.original.numbers, column.released.codes()
-    values, labels = wide.original.numbers, wide.released.codes()
-    assert before is not None
+    values, shown = column.original.numbers, column.released.codes()
     assert values is not None
     known = ~np.isnan(values)
-    size = int(max(shown.max(initial=0), labels.max(initial=0))) + 1
+    size = int(shown.max(initial=0)) + 1
     low, high = np.full(size, np.inf), np.full(size, -np.inf)
-    np.minimum.at(low, labels[known], values[known])
-    np.maximum.at(high, labels[known], values[known])
-    return _Ranges(before, low[shown], high[shown], _cost(0.0, len(before)))
+    np.minimum.at(low, shown[known], values[known])
+    np.maximum.at(high, shown[known], values[known])
+    return _Ranges(values, low[shown], high[shown], _cost(0.0, len(values)))
 
 
-def _groups(column: Column, wide: Column) -> _Groups:
+def _groups(column: Column) -> _Groups:
     """A category can be shown as what somebody's is: the hierarchy itself is no secret."""
-    originals, x = np.unique(column.original.codes(), return_inverse=True)
+    x = np.unique(column.original.codes(), return_inverse=True)[1]
     labels, y = np.unique(column.released.codes(), return_inverse=True)
-    fits = np.zeros((len(originals), len(labels)), dtype=np.bool_)
-    before, after = wide.original.codes(), wide.released.codes()
-    at = np.minimum(np.searchsorted(originals, before), len(originals) - 1)
-    to = np.minimum(np.searchsorted(labels, after), len(labels) - 1)
-    here = (originals[at] == before) & (labels[to] == after)
-    fits[at[here], to[here]] = True
-    return _Groups(x, y, fits, _cost(0.0, len(x)))
+    size = len(labels)
+    return _Groups(x, y, np.unique(x * size + y), size, _cost(0.0, len(x)))
 
 
 def _cost(rate: float, rows: int) -> float:

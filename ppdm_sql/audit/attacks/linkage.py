@@ -13,11 +13,16 @@ from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ppdm_sql.anonymity import IntArray
     from ppdm_sql.audit.attacks.likeness import Unlikeness
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
-MOST_ROWS = 2_000
-_BLOCK = 200
+MOST_ROWS = 200_000
+"""Rows that somebody is looked for in: all of them, as long as there are not more."""
+MOST_PEOPLE = 2_000
+_COMPARISONS = 40_000_000
+_BLOCK = 4_000_000
+"""Comparisons at a time, to bound the memory of all distances."""
 _EQUAL = 1e-9
 
 
@@ -39,32 +44,38 @@ class RecordLinkage:
         return any(is_comparable(column) for column in target.columns)
 
     def run(self, target: Target, scene: Scene) -> Finding:
-        """Link people of a sample to rows of the same sample; ties are broken by lot."""
-        sample = scene.sample.sample(MOST_ROWS, scene.generator(self.name))
-        wide = {column.name: column for column in target.columns}
+        """Look for people of the release among its rows; ties are broken by lot."""
+        generator = scene.generator(self.name)
+        everybody = scene.everybody or scene.sample
+        pool = everybody.sample(MOST_ROWS, generator)
+        names = {column.name for column in target.columns}
         compared = {
             column.name: found
-            for column in sample.columns
-            if column.name in wide and (found := unlikeness(column, wide[column.name])) is not None
+            for column in pool.columns
+            if column.name in names and (found := unlikeness(column)) is not None
         }
+        people = min(MOST_PEOPLE, max(_COMPARISONS // pool.rows, 1), pool.rows)
+        wanted = np.sort(generator.choice(pool.rows, people, replace=False))
+        among = "all" if pool.rows == everybody.rows else "drawn"
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             ", ".join(compared),
-            correct_links(list(compared.values()), sample.rows),
-            1 / sample.rows,
-            f"the nearest row is the right one for {SHARE} of {sample.rows:,} people, all"
-            " of them in the sample",
-            sample.rows,
+            correct_links(list(compared.values()), wanted, pool.rows),
+            1 / pool.rows,
+            f"for {SHARE} of {people:,} rows looked for, the nearest of {among} {pool.rows:,}"
+            " released rows is the right one",
+            people,
         )
 
 
-def correct_links(columns: Sequence[Unlikeness], rows: int) -> float:
+def correct_links(columns: Sequence[Unlikeness], wanted: IntArray, rows: int) -> float:
     """Return the expected share of right links when each person takes the likeliest row."""
     right = 0.0
-    for start in range(0, rows, _BLOCK):  # blocks, to bound the memory of all distances
-        block = np.arange(start, min(start + _BLOCK, rows))
+    step = max(_BLOCK // rows, 1)
+    for start in range(0, len(wanted), step):  # blocks of people, not rows
+        block = wanted[start : start + step]
         distance = np.zeros((len(block), rows))
         for column in columns:
             distance += column.of(block)
@@ -72,4 +83,4 @@ def correct_links(columns: Sequence[Unlikeness], rows: int) -> float:
         own = distance[np.arange(len(block)), block]
         ties = (distance <= least[:, None] + _EQUAL).sum(axis=1)
         right += float(((own <= least + _EQUAL) / ties).sum())
-    return right / rows
+    return right / len(wanted)

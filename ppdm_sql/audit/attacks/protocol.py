@@ -121,6 +121,8 @@ class Scene:
     """More answers to the same question about the same rows, by column."""
     earlier: Earlier | None = None
     background: Background | None = None
+    everybody: Subject | None = field(default=None, repr=False)
+    """All rows, of which the sample is one; None: the sample is all."""
 
     def generator(self, name: str) -> np.random.Generator:
         """Return a generator of its own for each attack: their order decides nothing."""

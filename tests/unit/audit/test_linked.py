@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ppdm_sql.audit.linked import linked_figures, links_of, people_alike
 from ppdm_sql.audit.risk import classes_of
 from ppdm_sql.model.syntax import Role
-from tests.unit.audit.subjects import labels, subject
+from tests.unit.audit.subjects import labels, numbers, subject
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.subject import Subject
@@ -51,6 +51,28 @@ def test_without_repeated_keys_there_is_nothing_to_put_together() -> None:
     assert links_of(nobody) is None
 
 
+@pytest.mark.parametrize(
+    ("decimals", "role"), [(0, Role.SENSITIVE), (2, Role.NEUTRAL), (0, Role.QUASI)]
+)
+def test_decimals_of_noise_put_rows_together(decimals: int, role: Role) -> None:
+    """Rows of one KEY share their noise, and the originals are whole or in cents."""
+    generator = np.random.default_rng(3)
+    person = np.repeat(np.arange(200), 3)
+    x = np.round(generator.uniform(0, 1_000, 600), decimals)
+    noise = generator.normal(0, 50, 200)
+    visit = labels("zip", [7] * 600, [7] * 600, "keep", Role.QUASI)
+    shared = numbers("bill", x, x + noise[person], "noise", role)
+    found = links_of(subject(visit, shared, person=person.tolist()))
+    assert found is not None
+    assert found.by == "the decimals of bill"
+    assert len(np.unique(found.of_row)) == 200
+    assert (found.of_row[::3] == found.of_row[1::3]).all()
+    fresh = numbers("bill", x, x + generator.normal(0, 50, 600), "noise", role)
+    assert links_of(subject(visit, fresh, person=person.tolist())) is None
+    whole = numbers("bill", x, np.round(x + noise[person], decimals), "noise", role)
+    assert links_of(subject(visit, whole, person=person.tolist())) is None
+
+
 def test_what_is_one_persons_alone_ties_rows_whatever_it_is_called() -> None:
     """A second pseudonym, or a number of one person under an alias; not a common diagnosis."""
     rows = visits([0, 0, 1, 1], [7, 8, 7, 8])
@@ -59,7 +81,7 @@ def test_what_is_one_persons_alone_ties_rows_whatever_it_is_called() -> None:
         own = labels("number", [0, 0, 1, 1], released, treatment, Role.NEUTRAL)
         found = links_of(replace(rows, columns=(zip_, own)))
         assert found is not None
-        assert found.column == "number"
+        assert found.by == "number"
         assert found.of_row.tolist() == [0, 0, 1, 1]
     common = labels("ill", [0, 0, 0, 1], [4, 4, 4, 5], "mapping", Role.SENSITIVE)
     assert links_of(replace(rows, columns=(zip_, common))) is None

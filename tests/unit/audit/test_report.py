@@ -260,6 +260,9 @@ def test_verdict_where_there_is_little_to_say() -> None:
 def test_the_strongest_attack_is_the_one_that_needs_least() -> None:
     weak, strong = finding("ordering", 0.95), finding("known_pairs_20", 1.0)
     assert strongest([finding("x", 0.5), weak, strong]) == 1
+    learns_least = replace(finding("record_linkage", 1.0), needs=Needs.PERSON)
+    assert strongest([finding("x", 0.5), learns_least]) == 0
+    assert strongest([finding("x", 0.1), learns_least]) == 1
     assert strongest([]) is None
 
 

@@ -14,7 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.diversity import SensitiveValues, diversity_figures, measure_classes
+from ppdm_sql.audit.diversity import (
+    SensitiveValues,
+    diversity_figures,
+    homogeneous_share,
+    measure_classes,
+)
 from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.singling import singling_sets
 from ppdm_sql.model.syntax import Role
@@ -51,6 +56,16 @@ def test_worked_example() -> None:
     assert found["journalist"] == 1
     assert found["marketer"] == pytest.approx(3 / 5)
     assert found["at_risk"] == 1
+
+
+def test_a_background_table_changes_the_journalist_alone() -> None:
+    """Its groups may be large because it has few columns: whoever knows all of them finds more."""
+    classes = classes_of(subject(quasi("a", [0, 0, 1, 1, 1])))
+    alone = {f.name: f.value for f in risk_figures(classes)}
+    found = {f.name: f.value for f in risk_figures(classes, np.array([10, 0]))}
+    assert found.pop("journalist") == pytest.approx(1 / 3)  # 3 were released, whom it does not know
+    assert alone.pop("journalist") == pytest.approx(1 / 2)
+    assert found == alone
 
 
 def test_without_quasi_identifiers_all_are_one_class() -> None:
@@ -94,8 +109,8 @@ def measured(rows: list[tuple[int, int, int, int]], is_ordered: bool) -> anonymi
     counts = np.bincount(value, minlength=4)
     sensitive = SensitiveValues("s", np.array(value), counts, is_ordered)
     found = measure_classes(classes, [sensitive], None)
-    names = [figure.name for figure in diversity_figures([sensitive], found)]
-    assert names == ["l", "entropy_l", "recursive_c_2", "t", "alpha"]
+    names = [figure.name for figure in diversity_figures([sensitive], found, classes)]
+    assert names == ["l", "entropy_l", "recursive_c_2", "t", "alpha", "homogeneous"]
     return found
 
 
@@ -203,3 +218,38 @@ def test_singling_is_what_plain_counting_gives(rows: list[tuple[int, int, int, i
         times = Counter(tuple(row[i] for i in chosen) for row in rows)
         alone = sum(1 for count in times.values() if count == 1) / len(rows)
         assert found.get(names, 0.0) == pytest.approx(alone)
+
+
+@settings(max_examples=50, deadline=None)
+@given(ROWS)
+def test_singling_counts_people_however_often_they_come(
+    rows: list[tuple[int, int, int, int]],
+) -> None:
+    a, b, person, _ = (list(column) for column in zip(*rows, strict=True))
+    found = {
+        one.columns: one.unique_share
+        for one in singling_sets(subject(quasi("a", a), quasi("b", b), person=person))
+    }
+    for names, chosen in ((("a",), (0,)), (("a", "b"), (0, 1))):
+        who: dict[tuple[int, ...], set[int]] = defaultdict(set)
+        for row in rows:
+            who[tuple(row[i] for i in chosen)].add(row[2])
+        alone = {one for people in who.values() if len(people) == 1 for one in people}
+        assert found.get(names, 0.0) == pytest.approx(len(alone) / len(set(person)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(ROWS)
+def test_homogeneous_classes_are_what_plain_counting_gives(
+    rows: list[tuple[int, int, int, int]],
+) -> None:
+    a, b, person, value = (list(column) for column in zip(*rows, strict=True))
+    classes = classes_of(subject(quasi("a", a), quasi("b", b), person=person))
+    sensitive = SensitiveValues("s", np.array(value), np.bincount(value, minlength=4), False)
+    held: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for row in rows:
+        held[row[:2]].add(row[3])
+    exposed = {row[2] for row in rows if len(held[row[:2]]) == 1}
+    assert homogeneous_share(classes, sensitive.value) == pytest.approx(
+        len(exposed) / len(set(person))
+    )
