@@ -24,7 +24,7 @@ from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
 from ppdm_sql.audit.requirements import check
 from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.rules import rules_figures
-from ppdm_sql.audit.scba import scba_figures
+from ppdm_sql.audit.scba import is_high_seen, scba_figures
 from ppdm_sql.audit.shape import class_figures, shape_figures, suppressed_figure
 from ppdm_sql.audit.singling import singling_sets
 from ppdm_sql.audit.utility import column_figures
@@ -134,16 +134,19 @@ def _risk(material: Material, classes: Classes, links: Links | None) -> list[Fig
     measures = measure_classes(classes, material.sensitive, subject.repeated_persons)
     figures += diversity_figures(material.sensitive, measures, classes)
     values = {column.name: column for column in subject.columns}
+    is_hidden = subject.is_high is not None and not is_high_seen(subject)
     for sensitive in material.sensitive:
         numbers = values[sensitive.name].original.numbers
         if numbers is not None:
             figures += proximity_figures(sensitive.name, classes, numbers)
         else:
-            figures += divergence_figures(sensitive.name, classes, sensitive.value, subject.is_high)
+            tied = divergence_figures(sensitive.name, classes, sensitive.value, subject.is_high)
+            figures += [replace(figure, is_owners=is_hidden) for figure in tied]
+    linked = linked_figures(subject, classes, links)
     return [
         *figures,
         *scba_figures(subject),
-        *linked_figures(subject, classes, links),
+        *(replace(f, is_owners=is_hidden and f.name == "high_linked") for f in linked),
         *key_figures(subject),
     ]
 

@@ -75,7 +75,7 @@ def clustering_figures(
     starts = spread_starts(x, clusters, generator)
     error = misclassified(k_means(x, clusters, starts), k_means(y, clusters, starts), clusters)
     about = ", ".join(column.name for column in columns)
-    text = f"share of {len(x):,} sampled rows that change their cluster, k-means with {clusters}"
+    text = f"share of the sampled rows that change their cluster, k-means with {clusters}"
     return [Figure("utility", "misclassification", about, error, text, len(x))]
 
 

@@ -6,14 +6,18 @@ common units is then an equation: the drift of a mean is the constant of a trans
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ppdm_sql.audit.attacks.protocol import SHARE, Scope
+from ppdm_sql.audit.figures import WITHHELD
+from ppdm_sql.audit.pictures import WITHOUT
 from ppdm_sql.audit.small import coarse_share, few_digits, hide_small, round_to_steps, round_up
 from ppdm_sql.audit.verdict import MARGIN, strongest, verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from ppdm_sql.audit.attacks.protocol import Finding
     from ppdm_sql.audit.figures import Figure
@@ -22,38 +26,90 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.singling import ColumnSet
 
 _WITHOUT_SECRET = frozenset(
-    {
-        "",
-        "keep",
-        "suppress",
-        "generalize",
-        "mapping",
-        "pseudonym",
-        "bit_plus",
-        "bit_minus",
-        "microaggregation",
-    }
+    {"", "keep", "suppress", "generalize", "mapping", "pseudonym", "bit_plus", "bit_minus"}
 )
 """Treatments without a number that figures could tell; every other one is taken to have one."""
+_SAME_SHAPE = frozenset({("translation",), ("scaling",)})
+"""Treatments after which a picture without a scale is the same as before."""
+_MIXING = frozenset({"rotation", "hybrid"})
+"""Treatments of which even a rough correlation tells the angle."""
+_AROUND = frozenset({"noise", "mean_noise", "microaggregation"})
+"""Treatments whose errors are no one constant."""
 _OF_COLUMN = frozenset({"sec", "mean_drift", "quantile_drift", "ks", "wasserstein", "js"})
 _OF_TABLE = frozenset({"il1s", "covariance", "eigenvalues", "correlations"})
 """Figures in units of originals and of released values at once."""
-_OF_CLASSES = frozenset({"discernibility", "average_class"})
-"""Sums over all classes: with four digits they tell the sizes of few."""
-WITHHELD = "; for the owner alone, because it would tell a parameter"
 _TWENTIETHS, _TENTHS = 20, 10
+_LADDER = (0.0, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0)
+
+
+def _up(value: float) -> float:
+    return round_to_steps(value, _TWENTIETHS)
+
+
+def _near(value: float, steps: int = _TWENTIETHS) -> float:
+    return round(value * steps) / steps
+
+
+def _halves(value: float) -> float:
+    return math.floor(value * 2 + 1e-9) / 2
+
+
+def _rung(value: float) -> float:
+    """Return the next rung of a ladder; beyond it, how many differ would be a small count."""
+    return next((rung for rung in _LADDER if value <= rung), math.inf)
+
+
+_ROUNDED: dict[str, Callable[[float], float]] = {
+    # Of one class: with more digits they tell how many in it differ from the others.
+    "t": _up,
+    "alpha": _up,
+    "entropy_l": _halves,
+    "proximity_l": _halves,
+    "recursive_c_2": _rung,
+    # Of frequencies and of rows that are guessed right: the same.
+    "js": _up,
+    "association": _near,
+    "misclassification": _up,
+    "rules": _near,
+    "tree_original": _near,
+    "tree_released": _near,
+    # Sums over all classes tell the sizes of few.
+    "discernibility": lambda value: few_digits(value, 2),
+    "average_class": lambda value: few_digits(value, 2),
+}
+"""How figures are told that are no shares of a whole, where four digits would be too many."""
 
 
 def disclosed(report: Report) -> Report:
     """Return a report that may be handed on; which attack is the strongest stays as it was found."""
+    words = {column.name: tuple(column.treatment.split(" then ")) for column in report.columns}
     secret = {
-        column.name
-        for column in report.columns
-        if not set(column.treatment.split(" then ")) <= _WITHOUT_SECRET
+        name for name, treatments in words.items() if not _WITHOUT_SECRET.issuperset(treatments)
     }
-    figures = tuple(_figure(figure, secret) for figure in report.figures)
-    attacks = tuple(_attack(attack) for attack in report.attacks)
-    columns = tuple(_column(column, report.stamp.rows) for column in report.columns)
+    mixed = {name for name, treatments in words.items() if _MIXING.intersection(treatments)}
+    noised = {name for name, treatments in words.items() if _AROUND.intersection(treatments)}
+
+    def is_owners(figure: Figure) -> bool:
+        about = figure.about
+        return (
+            figure.is_owners
+            or (figure.name in _OF_COLUMN and about in secret)
+            or (figure.name in _OF_TABLE and bool(secret))
+            or (figure.name == "correlation" and about in mixed)
+            or (figure.name == "changed" and about in noised)  # the share of rows that rho chose
+        )
+
+    figures = tuple(
+        replace(figure, value=None, sentence=figure.sentence + WITHHELD, of=None)
+        if is_owners(figure)
+        else _figure(figure, figure.about in secret)
+        for figure in report.figures
+    )
+    attacks = tuple(_attack(attack, secret - noised) for attack in report.attacks)
+    columns = tuple(
+        _column(column, report.stamp.rows, column.name in secret, column.name in mixed)
+        for column in report.columns
+    )
     worst = strongest(report.attacks)
     people = report.stamp.rows if report.stamp.persons is None else report.stamp.persons
     return replace(
@@ -68,48 +124,62 @@ def disclosed(report: Report) -> Report:
     )
 
 
-def _figure(figure: Figure, secret: Collection[str]) -> Figure:
+def _figure(figure: Figure, is_secret: bool) -> Figure:
     value = figure.value
-    if (figure.name in _OF_COLUMN and figure.about in secret) or (
-        figure.name in _OF_TABLE and secret
-    ):
-        return replace(figure, value=None, sentence=figure.sentence + WITHHELD)
     if value is None or isinstance(value, int):
         return figure
     if figure.of is not None:
         value = coarse_share(value, figure.of)
-    if figure.name == "correlation" and figure.about in secret:
-        value = round(value * _TENTHS) / _TENTHS
-    digits = 2 if figure.name in _OF_CLASSES else 4
+    if figure.name == "correlation" and is_secret:
+        value = _near(value, _TENTHS)
+    value = _ROUNDED.get(figure.name, few_digits)(value)
     # Of how many it is a share can be a small count itself: of the high class, of NULLs.
-    return replace(figure, value=few_digits(value, digits), of=None)
+    return replace(figure, value=value if math.isfinite(value) else None, of=None)
 
 
-def _attack(attack: Finding) -> Finding:
-    # How often a guess is right within 1 % tells how large the noise is, if it is told exactly;
-    # so does what shrinking to the mean takes away of it.
-    share = round_to_steps(attack.share, _TWENTIETHS)
-    chance = few_digits(attack.chance, 2)
+def _attack(attack: Finding, constant: Collection[str]) -> Finding:
+    """Round what an attack got: exactly told, it would tell how large the noise is."""
     if attack.of is None:
-        chance = round_to_steps(attack.chance, _TWENTIETHS)
-    if attack.share <= attack.chance + MARGIN:
+        return _attack_on_noise(attack, constant)
+    share, chance = (coarse_share(part, attack.of) for part in (attack.share, attack.chance))
+    chance = few_digits(chance, 2)
+    # Nobody's noise is behind a share of people who are found.
+    share = few_digits(share, 2) if attack.scope is Scope.TABLE else _up(share)
+    if attack.gain <= (0.0 if attack.scope is Scope.TABLE else MARGIN):
         share = min(share, chance)  # rounding must not look like a gain
     return replace(attack, share=share, chance=chance, of=None)
 
 
-def _column(column: ColumnReport, rows: int) -> ColumnReport:
+def _attack_on_noise(attack: Finding, constant: Collection[str]) -> Finding:
+    steps = _TENTHS
+    if attack.target in constant and attack.share > MARGIN:
+        # Of one constant before and one now, the share and the rows tell both.
+        steps = 1
+        attack = replace(attack, result=attack.result.replace(SHARE, "a part"))
+    share, chance = (
+        round_to_steps(part, steps) if part > MARGIN else 0.0
+        for part in (attack.share, attack.chance)
+    )
+    if attack.gain <= MARGIN:
+        share = min(share, chance)
+    return replace(attack, share=share, chance=chance)
+
+
+def _column(column: ColumnReport, rows: int, is_secret: bool, is_mixed: bool) -> ColumnReport:
     utility = column.utility
+    is_alike = not is_secret or (column.treatment,) in _SAME_SHAPE
     return replace(
         column,
-        before=_distribution(column.before, rows),
+        before=_distribution(column.before, rows) if is_alike else WITHOUT,
         after=_distribution(column.after, rows),
-        utility=None if utility is None else round(utility * _TENTHS) / _TENTHS,
-        risk=round_to_steps(column.risk, _TWENTIETHS),
+        utility=None if utility is None or is_mixed else _near(utility, _TENTHS),
+        risk=_up(column.risk),
     )
 
 
 def _distribution(shown: Distribution, rows: int) -> Distribution:
-    bars = tuple(None if b is None else few_digits(coarse_share(b, rows)) for b in shown.bars)
+    # A bar of nobody and one of few look alike.
+    bars = tuple(few_digits(coarse_share(bar, rows)) if bar else None for bar in shown.bars)
     return replace(shown, bars=bars, hidden=few_digits(coarse_share(shown.hidden, rows)))
 
 

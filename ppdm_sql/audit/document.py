@@ -17,6 +17,8 @@ FORMAT = 1
 def to_json(report: Report) -> str:
     """Return a report as JSON text."""
     content = _plain(asdict(report))
+    for figure in content["figures"]:
+        del figure["is_owners"]
     content["attacks"] = _plain([attack.as_row() for attack in report.attacks])
     content["stamp"]["software"] = dict(report.stamp.software)
     document = {"format": FORMAT, **content}

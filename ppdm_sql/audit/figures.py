@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+WITHHELD = "; for the owner alone, because it would tell a parameter or a small count"
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -19,3 +21,10 @@ class Figure:
     sentence: str
     of: int | None = None
     """For a share: of how many persons, rows, values or classes it is one."""
+    is_owners: bool = False
+    """Whether others could work out a parameter or a small count from it, however it is rounded."""
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether it was measured and is not told."""
+        return self.sentence.endswith(WITHHELD)

@@ -9,8 +9,8 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks.scoring import percent
-from ppdm_sql.audit.disclosure import WITHHELD
 from ppdm_sql.audit.overview import overview
+from ppdm_sql.audit.pictures import WITHOUT
 from ppdm_sql.audit.small import SMALL
 from ppdm_sql.audit.svg import AFTER, BEFORE, RISK, Bar, Dot, bars, scatter
 from ppdm_sql.audit.verdict import CAVEAT, MARGIN
@@ -176,6 +176,8 @@ def _card(column: ColumnReport) -> str:
 
 
 def _shape(title: str, shown: Distribution, color: str) -> str:
+    if shown == WITHOUT:
+        return '<p class="without">for the owner alone</p>'
     values = [Bar(bar or 0.0) for bar in shown.bars]
     if shown.hidden > _SEEN and shown.kind == "categories":
         # As high as the tallest at most: many rare values are not one frequent value.
@@ -193,10 +195,10 @@ def _figures(report: Report) -> str:
             escape(figure.sentence),
         ]
         for figure in report.figures
-        if not figure.sentence.endswith(WITHHELD)
+        if not figure.is_withheld
     ]
     table = _table(["figure", "of", "value", "meaning"], rows, {2})
-    withheld = [figure for figure in report.figures if figure.sentence.endswith(WITHHELD)]
+    withheld = [figure for figure in report.figures if figure.is_withheld]
     if withheld:
         names = ", ".join(dict.fromkeys(figure.name for figure in withheld))
         about = ", ".join(dict.fromkeys(figure.about for figure in withheld))

@@ -25,10 +25,14 @@ class Distribution:
     """Heights of bars, each a share of all rows; None for a cell that is too small to show."""
 
     kind: str
-    """`numbers`: bins from low to high. `categories`: the most frequent first."""
+    """`numbers`: bins from low to high. `categories`: the most frequent first. `withheld`: none."""
     bars: tuple[float | None, ...]
     hidden: float
     """Share of rows that no bar shows: small cells, rare values, the outermost 2 %, NULL."""
+
+
+WITHOUT = Distribution("withheld", (), 1.0)
+"""For the owner alone: beside the released rows, its shape would tell a parameter."""
 
 
 def distribution(values: Values) -> Distribution:

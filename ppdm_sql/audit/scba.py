@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,24 @@ def scba_figures(subject: Subject) -> list[Figure]:
     high = subject.is_high
     if high is None or not high.any():
         return []
+    # Where nobody sees which rows are of the high class, shares of it tell which aliases are.
+    is_owners = not is_high_seen(subject)
+    return [replace(figure, is_owners=is_owners) for figure in _measured(subject, high)]
+
+
+def is_high_seen(subject: Subject) -> bool:
+    """Tell whether every row of the high class shows that it was generalized."""
+    high = subject.is_high
+    if high is None:
+        return False
+    seen = np.zeros(subject.rows, dtype=np.bool_)
+    for column in subject.of_role(Role.QUASI):
+        if column.is_generalized:
+            seen |= ~column.is_shown() & column.released.known()
+    return bool(seen[high].all())
+
+
+def _measured(subject: Subject, high: BoolArray) -> list[Figure]:
     figures = [_k_of_high(subject, high)]
     quasi = subject.of_role(Role.QUASI)
     low_rows = int((~high).sum())

@@ -97,11 +97,14 @@ def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
     if not len(sizes):
         return []
     return [
-        _figure(
+        Figure(
+            "utility",
             "discernibility",
             "",
             float(discernibility(sizes, suppressed, rows)),
             "sum of squared class sizes: with how many rows each row can be mistaken",
+            # Sizes are seen in the release: what is left over is how many were suppressed.
+            is_owners=suppressed > 0,
         ),
         _figure("average_class", "", float(sizes.mean()), "rows of a class on average"),
     ]

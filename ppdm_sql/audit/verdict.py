@@ -70,6 +70,11 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
     if found.get("k") is None:
         told = next((figure.sentence for figure in figures if figure.name == "k"), "")
         return f"{(told or NO_ROW).capitalize()}."
+    if any(figure.name == "k_high" and figure.is_withheld for figure in figures):
+        return (
+            "Only a high class is protected, which nothing in the release shows; what that leaves"
+            " open is for the owner alone."
+        )
     if "k_high" in found:
         return _high_class(found)
     is_plain = all(c.treatment in ("", "keep", GENERALIZED) for c in quasi)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
 from ppdm_sql.audit.disclosure import disclosed
 from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.pictures import Distribution
+from ppdm_sql.audit.pictures import WITHOUT, Distribution
 from ppdm_sql.audit.report import ClassSizes
 from ppdm_sql.audit.requirements import check, parse_requirements
 from ppdm_sql.audit.singling import ColumnSet
@@ -69,13 +69,21 @@ FEW = replace(
         Figure("utility", "discernibility", "", 245.0, "sum"),
     ),
     attacks=(
-        Finding("ordering", "none", Scope.COLUMN, "age", 3 / 100, 1 / 100, f"gets {SHARE}", 100),
-        Finding("averaging", "none", Scope.COLUMN, "age", 0.123456, 0.0, f"gets {SHARE}"),
-        Finding("ordering", "none", Scope.COLUMN, "age", 0.0206, 0.0207, f"gets {SHARE}"),
+        Finding("ordering", "none", Scope.COLUMN, "age", 13 / 100, 1 / 100, f"gets {SHARE}", 100),
+        Finding("averaging", "none", Scope.COLUMN, "weight", 0.123456, 0.0, f"gets {SHARE}"),
+        Finding("ordering", "none", Scope.COLUMN, "age", 0.0206, 0.0207, f"gets {SHARE}", 9_999),
+        Finding("linking", "a table", Scope.TABLE, "", 0.0022, 0.0004, f"finds {SHARE}", 2_483),
+        Finding("spectral", "size", Scope.GROUP, "weight", 0.0011, 0.0, f"filters {SHARE}"),
+        Finding("differencing", "both", Scope.COLUMN, "age", 0.61, 0.0, f"rid of {SHARE} of it"),
     ),
     columns=(
-        replace(AGE, before=Distribution("numbers", (0.00035, None, 0.5), 0.49965), risk=0.00012),
-        replace(AGE, name="weight", treatment="bit_plus"),
+        replace(AGE, risk=0.00012),
+        replace(
+            AGE,
+            name="weight",
+            treatment="bit_plus",
+            before=Distribution("numbers", (0.00035, None, 0.0, 0.5), 0.49965),
+        ),
     ),
     class_sizes=(ClassSizes(1, 1, 2), ClassSizes(2, 2, 4), ClassSizes(3, 4, 57)),
     singling=(ColumnSet(("age",), 1 / 18_991),),
@@ -86,15 +94,19 @@ def test_a_report_for_others_tells_no_small_count() -> None:
     shown = disclosed(FEW)
     assert [f.value for f in shown.figures] == [1, 0.05, 1.0, None, None, 0.9877, 240]
     assert [(a.share, a.chance) for a in shown.attacks] == [
-        (0.05, 0.01),
-        (0.15, 0.0),
-        (0.05, 0.05),
+        (0.15, 0.05),
+        (0.2, 0.0),
+        (0.021, 0.021),
+        (0.004, 0.002),
+        (0.0, 0.0),
+        (1.0, 0.0),  # of one constant, any share tells it
     ]
-    assert shown.attacks[0].sentence == "gets 5\u00a0%"
+    assert [a.sentence for a in shown.attacks[::5]] == ["gets 15\u00a0%", "rid of a part of it"]
     assert [size.persons for size in shown.class_sizes] == [None, None, 60]
     assert shown.singling[0].unique_share == pytest.approx(5 / 18_990, rel=1e-3)
-    age, _ = shown.columns
-    assert age.before.bars == (0.0005, None, 0.5)
+    age, weight = shown.columns
+    assert age.before == WITHOUT  # bands are in the shape of what they were cut from
+    assert weight.before.bars == (0.0005, None, None, 0.5)
     assert age.risk == 0.05
     assert age.utility == 0.9
     assert shown.stamp.persons == 18_995
@@ -117,6 +129,58 @@ def test_figures_in_both_units_are_the_owners_where_they_would_tell_a_parameter(
     assert {told[name, "weight"] for name in names} == {0.5}
     assert told["il1s", "age, weight"] is None
     assert "for the owner alone" in shown[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("t", 0.0132, 0.05),
+        ("alpha", 12 / 13, 0.95),
+        ("entropy_l", 1.31, 1.0),
+        ("proximity_l", 1.99, 1.5),
+        ("recursive_c_2", 12.0, 20.0),
+        ("recursive_c_2", 74.0, None),
+        ("association", 0.9833, 1.0),
+        ("tree_original", 0.7833, 0.8),
+        ("discernibility", 1234.0, 1200.0),
+    ],
+)
+def test_figures_of_one_class_tell_not_how_many_in_it_differ(
+    name: str, value: float, told: float | None
+) -> None:
+    (shown,) = disclosed(replace(FEW, figures=(Figure("risk", name, "x", value, ""),))).figures
+    assert shown.value == told
+
+
+@pytest.mark.parametrize(
+    ("treatment", "is_shown"),
+    [
+        ("keep", True),
+        ("mapping", True),
+        ("bit_plus", True),
+        ("translation", True),
+        ("scaling", True),
+        ("bit_plus then translation", False),
+        ("graded_grouping", False),
+        ("noise", False),
+        ("rotation", False),
+        ("hybrid", False),
+        ("microaggregation", False),
+        ("of_somebody_elses", False),
+    ],
+)
+def test_shapes_that_would_tell_a_parameter_are_the_owners(treatment: str, is_shown: bool) -> None:
+    (column,) = disclosed(replace(FEW, columns=(replace(AGE, treatment=treatment),))).columns
+    assert (column.before != WITHOUT) == is_shown
+    assert (column.utility is None) == (treatment in {"rotation", "hybrid"})
+
+
+def test_figures_that_are_the_owners_are_named_and_not_told() -> None:
+    owners = Figure("risk", "untouched", "", 0.87, "share", 100, is_owners=True)
+    (shown,) = disclosed(replace(FEW, figures=(owners,))).figures
+    assert shown.value is None
+    assert shown.is_withheld
+    assert shown.of is None
 
 
 def test_the_strongest_attack_is_chosen_before_rounding() -> None:
