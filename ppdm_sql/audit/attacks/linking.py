@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
-from ppdm_sql.audit.attacks.scoring import percent
-from ppdm_sql.audit.small import coarse_share
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import IntArray
@@ -35,19 +33,28 @@ class Linking:
         links, right = link(background)
         total = max(len(np.unique(background.people)), 1)
         about = ", ".join(background.columns)
-        if right is None:
-            share = links / total
-            text = f"{SHARE} of the background's people fit one released person only"
-        else:
-            share = right / total
-            # Only the share of the finding itself can be rounded later on.
-            fit = percent(coarse_share(links / total, total))
+        share = (links if right is None else right) / total
+        text = f"{SHARE} of the background's people fit one released person only"
+        if not np.isin(background.known, background.released).any():
             text = (
-                f"{SHARE} of the background's people are found: {fit} fit one released person"
-                " only, the others of these wrongly"
+                "nobody of the background fits a released row: are its values written as the"
+                " source writes them?"
             )
+        elif right is not None and not _share_keys(background):
+            share = links / total
+            text += "; whether it is the right one cannot be told, for no KEY is in both"
+        elif right is not None:
+            text = f"{SHARE} of the background's people are found"
+            text += ", and others are taken for somebody else" if links > right else ""
         chance = 1 / max(len(np.unique(background.links)), 1)
         return Finding(self.name, self.knowledge, target.scope, about, share, chance, text, total)
+
+
+def _share_keys(background: Background) -> bool:
+    known, released = background.known_person, background.released_person
+    assert known is not None
+    assert released is not None
+    return bool(np.isin(known[known >= 0], released).any())
 
 
 def link(background: Background) -> tuple[int, int | None]:

@@ -125,11 +125,28 @@ def test_background_finds_whoever_is_alone() -> None:
     scene = Scene(subject(numbers("x", [1, 2, 3], [1, 2, 3])), background=background)
     found = attack_table(Linking(), *scene.sample.columns, scene=scene)
     assert found.share == pytest.approx(2 / 3)
+    assert found.sentence.endswith("are found, and others are taken for somebody else")
     unproven = match(shared, True, None)
     assert unproven is not None
     assert link(unproven) == (3, None)
     scene = Scene(scene.sample, background=unproven)
     assert attack_table(Linking(), *scene.sample.columns, scene=scene).share == 1
+
+
+def test_a_background_that_is_written_otherwise_is_no_protection() -> None:
+    table = subject(numbers("x", [1, 2], [1, 2]))
+    elsewhere = match(people(["1", "2"], ["30", "40"], ["30", "40"], ["x", "y"]), True, None)
+    found = attack_table(Linking(), *table.columns, scene=Scene(table, background=elsewhere))
+    assert found.share == 0
+    assert found.sentence.startswith("nobody of the background fits a released row")
+    other_keys = match(
+        people(["1", "2"], ["30", "40"], ["30", "40"], ["30", "40"]),
+        True,
+        (texts("a", "b"), texts("y", "z")),
+    )
+    found = attack_table(Linking(), *table.columns, scene=Scene(table, background=other_keys))
+    assert found.share == 1
+    assert found.sentence.endswith("cannot be told, for no KEY is in both")
 
 
 def test_background_finds_nobody_in_classes() -> None:
