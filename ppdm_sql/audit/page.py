@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report
 
 _KEPT = ("", "keep")
+_ROUNDED = (
+    "Figures are rounded so that nobody can be told from them: shares up to whole fives of people,"
+    " what attackers get up to twentieths. Requirements are judged by the exact ones."
+)
 _SEEN = 0.005
 """A smaller share of rows is not drawn."""
 
@@ -35,7 +39,8 @@ def to_html(report: Report) -> str:
         title=escape(f"Audit of {stamp.release}, version {stamp.version}"),
         release=escape(stamp.release),
         version=stamp.version,
-        rows=f"{stamp.rows:,}",
+        rows=_rows(report),
+        against=f" · against {escape(stamp.against)}" if stamp.against else "",
         date=f"{stamp.audited_at:%Y-%m-%d %H:%M} UTC",
         internal=" · <b class=hot>internal: for the owner only</b>" if report.is_internal else "",
         verdict="".join(f"<p>{escape(sentence)}</p>" for sentence in report.verdict),
@@ -47,7 +52,10 @@ def to_html(report: Report) -> str:
         overview=_overview(report),
         attacks=_attacks(report.attacks),
         columns="".join(_card(column) for column in report.columns),
-        figures=_figures(report),
+        risks=_figures(report, "risk"),
+        costs=_figures(report, "utility"),
+        withheld=_withheld(report),
+        rounded="" if report.is_internal else _ROUNDED,
         script=escape(report.script),
         stamp=_stamp(report),
         small=SMALL,
@@ -151,13 +159,14 @@ def _attacks(attacks: Sequence[Finding]) -> str:
         span = f' rowspan="{len(findings)}"' if len(findings) > 1 else ""
         for index, found in enumerate(findings):
             cells = [
-                escape(found.target or "the release"),
+                f'<td class="o">{escape(found.target or "the release")}</td>',
                 _number(percent(found.share), found.gain > MARGIN),
                 _number(percent(found.chance)),
                 escape(found.sentence),
             ]
             if index == 0:
-                cells.insert(0, f'<td class="w"{span}>{escape(name)}</td>')
+                broken = escape(name).replace("_", "_<wbr>")  # where a narrow page may break it
+                cells.insert(0, f'<td class="w"{span}>{broken}</td>')
                 cells.insert(4, f'<td class="k"{span}>{escape(knowledge)}</td>')
             rows.append(cells)
     head = ["attack", "on", "gets", "guessing", "needs", "result"]
@@ -186,7 +195,7 @@ def _shape(title: str, shown: Distribution, color: str) -> str:
     return bars(title, values, color, 150, 70)
 
 
-def _figures(report: Report) -> str:
+def _figures(report: Report, part: str) -> str:
     rows = [
         [
             f'<td class="w">{escape(figure.name)}</td>',
@@ -195,27 +204,44 @@ def _figures(report: Report) -> str:
             escape(figure.sentence),
         ]
         for figure in report.figures
-        if not figure.is_withheld
+        if figure.part == part and not figure.is_withheld
     ]
-    table = _table(["figure", "of", "value", "meaning"], rows, {2})
-    withheld = [figure for figure in report.figures if figure.is_withheld]
-    if withheld:
-        names = ", ".join(dict.fromkeys(figure.name for figure in withheld))
-        about = ", ".join(dict.fromkeys(figure.about for figure in withheld))
-        table += (
-            f"<p>For the owner alone, because with the released rows they would tell a parameter:"
-            f" {escape(names)} of {escape(about)}.</p>"
+    return _table(["figure", "of", "value", "meaning"], rows, {2})
+
+
+def _withheld(report: Report) -> str:
+    """Name what was measured and is not told, and what was not measured."""
+    text = ""
+    owners: dict[str, dict[str, None]] = {}
+    for figure in report.figures:
+        if figure.is_withheld:
+            owners.setdefault(figure.name, {})[figure.about or "the release"] = None
+    if owners:
+        named = "; ".join(f"{name} of {', '.join(about)}" for name, about in owners.items())
+        text = (
+            "<p>For the owner alone, because with the released rows they would tell a parameter or"
+            f" a small count: {escape(named)}.</p>"
         )
     if report.left_out:
-        table += f"<p>Left out: {escape('; '.join(report.left_out))}.</p>"
-    return table
+        text += f"<p>Left out: {escape('; '.join(report.left_out))}.</p>"
+    return text
+
+
+def _rows(report: Report) -> str:
+    """Say how much was released, and how much was not."""
+    stamp = report.stamp
+    text = f"{stamp.rows:,} rows"
+    if stamp.persons is not None:
+        text += f" of {stamp.persons:,} persons"
+    suppressed = report.values("suppressed").get("")
+    return f"{text} · {percent(suppressed)} suppressed" if suppressed else text
 
 
 def _stamp(report: Report) -> str:
     stamp = report.stamp
     entries = [
         ("release", f"{stamp.release}, version {stamp.version}"),
-        ("rows", f"{stamp.rows:,}" + (f" of {stamp.persons:,} persons" if stamp.persons else "")),
+        ("released", _rows(report)),
         ("sample", f"{stamp.sampled:,} rows for attacks and mining, drawn with seed {stamp.seed}"),
         ("background", stamp.against or "none"),
         ("software", ", ".join(f"{name} {version}" for name, version in stamp.software)),
