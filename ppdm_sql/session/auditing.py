@@ -121,7 +121,7 @@ def _material(
     earlier = _earlier(releases, read, left_out, with_earlier)
     background = None
     if statement.against is not None:
-        background = read_background(releases.engine, statement, read.release, read.table)
+        background = read_background(releases.engine, statement, read.release, read.table, left_out)
     figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
     more = []
     if _PRECISION in figures:
