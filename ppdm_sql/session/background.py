@@ -11,7 +11,7 @@ from ppdm_sql.compile import auditing as sql
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import BindError, EngineError, suggest
 from ppdm_sql.model.types import ColumnType, Kind
-from ppdm_sql.names import Name
+from ppdm_sql.names import Name, fold
 from ppdm_sql.session.sources import Sources
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def _no_such_table(engine: Engine, statement: AuditRelease, name: QualifiedName)
     """Return an error of our own: DuckDB takes `voters.csv` for a file and withholds its text."""
     known = Sources(engine).relation_names()
     hint = suggest(str(name), known, "tables and views")
-    if name.name.folded in _FILES:
-        hint = f"a file is read into a table first: CREATE TABLE background AS FROM '{name}'"
+    path = ".".join(part.text for part in name.parts)
+    if fold(path).rpartition(".")[2] in _FILES:
+        hint = f"a file is read into a table first: CREATE TABLE background AS FROM '{path}'"
     return BindError(f"there is no table or view '{name}'", statement.against_span, hint)

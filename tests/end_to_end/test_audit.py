@@ -714,6 +714,13 @@ def test_the_command_line_ends_as_requirements_say(
     wrong = ppdm(*base, "--require", "k>five")
     assert wrong.code == 2
     assert "this is no requirement" in wrong.err
+    misspelt = ppdm(*base, "--require", "k>=5, l(ilness)>=2")
+    assert misspelt.code == 2
+    assert "did you mean 'illness'?" in misspelt.err
+    assert misspelt.out == ""
+    alone = ppdm(*base, "--require", "linking<=0.05")
+    assert alone.code == 2
+    assert "--against" in alone.err
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
