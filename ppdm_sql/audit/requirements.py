@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import operator
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ppdm_sql.audit.attacks import ATTACKS
-from ppdm_sql.errors import Span, StatementError, suggest
-from ppdm_sql.names import fold
+from ppdm_sql.audit.attacks.protocol import Needs
+from ppdm_sql.errors import BindError, Span, StatementError, suggest
+from ppdm_sql.names import Name, fold
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from ppdm_sql.audit.report import Report
 
+_COLUMN = r"\s*(?:\"(?:[^\"]|\"\")+\"|[^\s()\",][^()\",]*)\s*"
+_COLUMNS = re.compile(_COLUMN)
 _ONE = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*"
-    r"(?:\(\s*(?:\"(?P<quoted>(?:[^\"]|\"\")+)\"|(?P<about>[^()\"]+?))\s*\))?\s*"
+    rf"(?:\((?P<about>{_COLUMN}(?:,{_COLUMN})*)\))?\s*"
     r"(?P<sign><=|>=|<|>|=)\s*(?P<bound>[-+]?\d*\.?\d+(?:[eE][-+]?\d+)?)\s*$"
 )
 _SIGNS: dict[str, Callable[[float, float], bool]] = {
@@ -85,14 +88,33 @@ FIGURES = [
 
 
 @dataclass(frozen=True, slots=True)
+class RequiredColumn:
+    """A column that a requirement is about."""
+
+    name: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Requirement:
     """One comparison; it must hold for everything that the figure was measured of."""
 
     name: str
-    about: str | None
+    columns: tuple[RequiredColumn, ...]
+    """None: every column that the figure was measured of."""
     sign: str
     bound: float
-    text: str
+    span: Span = field(compare=False, repr=False)
+
+    @property
+    def about(self) -> str | None:
+        """The columns as a report names them."""
+        return ", ".join(column.name for column in self.columns) or None
+
+    @property
+    def text(self) -> str:
+        """As it was written."""
+        return self.span.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +126,20 @@ class Outcome:
     sentence: str
 
 
-def parse_requirements(text: str) -> list[Requirement]:
-    """Read requirements between commas; raise with the place of what cannot be read."""
+def parse_requirements(required: str | Sequence[str]) -> list[Requirement]:
+    """Read requirements between commas, or in a list; raise with the place of a mistake."""
+    texts = [required] if isinstance(required, str) else required
+    return [requirement for text in texts for requirement in _parse(text)]
+
+
+def _parse(text: str) -> list[Requirement]:
     known = [*FIGURES, *(attack.name for attack in ATTACKS)]
     found = []
-    start = 0
-    for part in _parts(text):
-        place = start + len(part) - len(part.lstrip())
-        span = Span(text, place, max(start + len(part.rstrip()), place + 1))
-        start += len(part) + 1
-        one = _ONE.match(part)
+    for begin, end in _parts(text):
+        part = text[begin:end]
+        place = begin + len(part) - len(part.lstrip())
+        span = Span(text, place, max(begin + len(part.rstrip()), place + 1))
+        one = _ONE.match(text, begin, end)
         if one is None:
             raise StatementError(
                 "this is no requirement",
@@ -125,20 +151,60 @@ def parse_requirements(text: str) -> list[Requirement]:
             raise StatementError(
                 f"there is no figure or attack '{one['name']}'", span, suggest(name, known)
             )
-        about = one["about"]
-        if one["quoted"] is not None:
-            about = one["quoted"].replace('""', '"')
-        found.append(Requirement(name, about, one["sign"], float(one["bound"]), part.strip()))
+        columns = () if one["about"] is None else _columns(text, *one.span("about"))
+        found.append(Requirement(name, columns, one["sign"], float(one["bound"]), span))
     return found
 
 
-def _parts(text: str) -> list[str]:
-    """Return what stands between commas that are in no quotes and no parentheses."""
+def _columns(text: str, begin: int, end: int) -> tuple[RequiredColumn, ...]:
+    """Return the columns in parentheses: between commas, in double quotes or not."""
+    found = []
+    for match in _COLUMNS.finditer(text, begin, end):
+        word = match[0].strip()
+        start = match.end() - len(match[0].lstrip())
+        name = word[1:-1].replace('""', '"') if word.startswith('"') else word
+        found.append(RequiredColumn(name, Span(text, start, start + len(word))))
+    return tuple(found)
+
+
+def _parts(text: str) -> list[tuple[int, int]]:
+    """Return the places between commas that are in no quotes and no parentheses."""
     hidden = re.sub(r'"[^"]*"', lambda found: "_" * len(found[0]), text)
     hidden = re.sub(r"\([^()]*\)", lambda found: "_" * len(found[0]), hidden)
     ends = [*(place for place, letter in enumerate(hidden) if letter == ","), len(text)]
     begins = [0, *(end + 1 for end in ends)]
-    return [text[begin:end] for begin, end in zip(begins, ends, strict=False)]
+    return list(zip(begins, ends, strict=False))
+
+
+def check_known(
+    requirements: Sequence[Requirement], columns: Sequence[str], has_background: bool
+) -> None:
+    """Raise where something is required that this release cannot have, before it is measured."""
+    known = {fold(column) for column in columns}
+    tables = [attack.name for attack in ATTACKS if attack.needs is Needs.TABLE]
+    for requirement in requirements:
+        if requirement.name in tables and not has_background:
+            raise StatementError(
+                f"'{requirement.name}' needs a background table",
+                requirement.span,
+                "name one with --against TABLE, in Python with against='table'",
+            )
+        if requirement.about is None or _is_label(fold(requirement.about), known):
+            continue
+        # A name may hold a comma: then all of them together are a name, or none is.
+        unknown = [one for one in requirement.columns if fold(one.name) not in known]
+        raise BindError(
+            f"the release has no column '{unknown[0].name}'",
+            unknown[0].span,
+            suggest(unknown[0].name, (str(Name(column)) for column in columns), "columns"),
+        )
+
+
+def _is_label(label: str, known: Collection[str]) -> bool:
+    """Tell whether a text is names of columns with commas between."""
+    return label in known or any(
+        label.startswith(f"{name}, ") and _is_label(label[len(name) + 2 :], known) for name in known
+    )
 
 
 def check(exact: Report, shown: Report, requirements: Sequence[Requirement]) -> tuple[Outcome, ...]:

@@ -34,8 +34,9 @@ NATIVE, TEXT, NUMBER = "native", "text", "number"
 _CARRIED = "ppdm_audit_"
 _NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
-_WRITTEN = _NUMBERS | _TIMES | {Kind.BOOLEAN, Kind.UUID}
-"""Kinds of which one value can be written in several ways."""
+_COMPARED = _NUMBERS | _TIMES | {Kind.BOOLEAN, Kind.UUID, Kind.TEXT}
+"""Kinds that a value of elsewhere is brought to: one value can be written in several ways, and only
+texts have a collation."""
 _TOO_LARGE = frozenset({"HUGEINT", "UHUGEINT"})
 """Arrow has no whole numbers that large: they are read as texts."""
 _TOLD_BY_TEXT = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.UUID, Kind.BOOLEAN}) | _TIMES
@@ -214,7 +215,7 @@ def background_rows(
 
 def _in_type(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Return a value of elsewhere as the source would have it: 30 and 30.0 are one age."""
-    if type_.kind not in _WRITTEN:
+    if type_.kind not in _COMPARED:
         return value
     return exp.TryCast(this=value, to=exp.DataType.build(type_.text, dialect="duckdb"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,7 @@ from ppdm_sql.audit.assembly import Material, assemble
 from ppdm_sql.audit.diversity import SensitiveValues
 from ppdm_sql.audit.figures import Figure
 from ppdm_sql.audit.redaction import redacted
+from ppdm_sql.audit.requirements import check_known
 from ppdm_sql.audit.risk import classes_of
 from ppdm_sql.audit.subject import (
     Column,
@@ -39,7 +41,7 @@ from ppdm_sql.store.figures import list_figures
 from ppdm_sql.store.history import version_before
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.report import Report
@@ -76,6 +78,8 @@ def audit_release(
     requirements: Sequence[Requirement] = (),
 ) -> Report:
     """Audit a release as it is now; all reads see the same data."""
+    if requirements:
+        _check_required(releases, statement, requirements)
     try:
         material = _all_material(releases, statement, is_internal, with_earlier=True)
     except _Unreadable:
@@ -89,13 +93,29 @@ class _Unreadable(Exception):
     """The version before cannot be read."""
 
 
+def _check_required(
+    releases: Releases, statement: AuditRelease, requirements: Sequence[Requirement]
+) -> None:
+    """Raise where a requirement cannot be meant, before the audit takes its time."""
+    with _entry(releases, statement) as entry:
+        names = [column.name.text for column in sql.audited_columns(releases.bind(entry))]
+    check_known(requirements, names, statement.against is not None)
+
+
 def _all_material(
     releases: Releases, statement: AuditRelease, is_internal: bool, with_earlier: bool
 ) -> Material:
+    with _entry(releases, statement) as entry:
+        return _material(releases, statement, entry, is_internal, with_earlier)
+
+
+@contextmanager
+def _entry(releases: Releases, statement: AuditRelease) -> Iterator[Entry]:
+    """Look a release up in a transaction; errors inside point at the statement."""
     with releases.engine.transaction():
         entry = releases.entry(statement.name, statement.span)
         try:
-            return _material(releases, statement, entry, is_internal, with_earlier)
+            yield entry
         except PpdmError as error:
             # A place in the stored definition is none that the owner just wrote.
             if error.span is None or error.span.text == entry.definition:
@@ -121,7 +141,7 @@ def _material(
     earlier = _earlier(releases, read, left_out, with_earlier)
     background = None
     if statement.against is not None:
-        background = read_background(releases.engine, statement, read.release, read.table)
+        background = read_background(releases.engine, statement, read.release, read.table, left_out)
     figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
     more = []
     if _PRECISION in figures:

@@ -10,7 +10,8 @@ from ppdm_sql.audit.backgrounds import Shared, climbed, match
 from ppdm_sql.compile import auditing as sql
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import BindError, EngineError, suggest
-from ppdm_sql.names import Name
+from ppdm_sql.model.types import ColumnType, Kind
+from ppdm_sql.names import Name, fold
 from ppdm_sql.session.sources import Sources
 
 if TYPE_CHECKING:
@@ -28,18 +29,21 @@ _FILES = ("csv", "parquet", "json")
 
 
 def read_background(
-    engine: Engine, statement: AuditRelease, release: Release, table: pa.Table
+    engine: Engine,
+    statement: AuditRelease,
+    release: Release,
+    table: pa.Table,
+    left_out: list[str],
 ) -> Background:
     """Return the background beside the rows of a release that were read."""
     assert statement.against is not None
     select = exp.select("*").from_(table_of(statement.against))
     try:
-        names = {Name(name) for name, _ in engine.columns(select)}
+        names = {Name(name): ColumnType(type_) for name, type_ in engine.columns(select)}
     except EngineError as error:
         if Sources(engine).resolve(statement.against) is None:
             raise _no_such_table(engine, statement, statement.against) from None
-        error.what = f"the background cannot be read: {error.what}"
-        raise error.at(statement.against_span) from None
+        raise _unreadable(error, statement) from None
     columns = sql.audited_columns(release)
     shared = [
         (index, column)
@@ -62,7 +66,17 @@ def read_background(
         for index, column in shared
         if column.is_generalized
     }
-    rows = engine.query(sql.background_rows(statement.against, wanted, climbing))
+    try:
+        rows = engine.query(sql.background_rows(statement.against, wanted, climbing))
+    except EngineError as error:
+        raise _unreadable(error, statement) from None
+    left_out += [
+        f"linking may find too few: '{column.source.name}' is {names[column.source.name]} in"
+        f" {statement.against} and text in the source, and numbers have no leading zeros"
+        for _, column in shared
+        if column.source.type.kind is Kind.TEXT
+        and names[column.source.name].kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+    ]
     rows = rows.combine_chunks()
     found = match(
         [
@@ -101,10 +115,16 @@ def _groups(
     return climbed(shape, *(part.column(name).combine_chunks() for part, name in read))
 
 
+def _unreadable(error: EngineError, statement: AuditRelease) -> EngineError:
+    error.what = f"the background cannot be read: {error.what}"
+    return error.at(statement.against_span)
+
+
 def _no_such_table(engine: Engine, statement: AuditRelease, name: QualifiedName) -> BindError:
     """Return an error of our own: DuckDB takes `voters.csv` for a file and withholds its text."""
     known = Sources(engine).relation_names()
     hint = suggest(str(name), known, "tables and views")
-    if name.name.folded in _FILES:
-        hint = f"a file is read into a table first: CREATE TABLE background AS FROM '{name}'"
+    path = ".".join(part.text for part in name.parts)
+    if fold(path).rpartition(".")[2] in _FILES:
+        hint = f"a file is read into a table first: CREATE TABLE background AS FROM '{path}'"
     return BindError(f"there is no table or view '{name}'", statement.against_span, hint)

@@ -93,7 +93,9 @@ def interpret_results(
 ) -> ResultsTable:
     """Translate a table of results by its name, or one that is at hand."""
     if isinstance(results, str):
-        named = InterpretTable(wanted.name, parse_name(results), wanted.version)
+        named = InterpretTable(
+            wanted.name, parse_name(results, "the name of a table"), wanted.version
+        )
         return interpret_table(releases, named)
     rows, sets = (results, ()) if isinstance(results, pa.Table) else _from_frame(results)
     return _translated(rows, _rewriter(releases, wanted), sets)

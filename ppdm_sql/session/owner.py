@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
-from ppdm_sql.audit.requirements import parse_requirements
-from ppdm_sql.errors import BindError, StatementError
+from ppdm_sql.errors import StatementError
 from ppdm_sql.model.syntax import (
     AuditRelease,
     CreateAgreement,
@@ -38,6 +37,7 @@ from ppdm_sql.model.syntax import (
 )
 from ppdm_sql.session import answers, interpreting
 from ppdm_sql.session.agreements import Agreements, passphrase_of_environment
+from ppdm_sql.session.audit_arguments import audit_statement, requirements_of
 from ppdm_sql.session.auditing import audit_release
 from ppdm_sql.session.creation import Releases
 from ppdm_sql.session.engine import Engine, register
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.requirements import Requirement
     from ppdm_sql.model.syntax import AgreementStatement, Statement
     from ppdm_sql.model.transform import Transform
-    from ppdm_sql.names import Name
     from ppdm_sql.session.answers import ColumnInfo, ReleaseInfo
     from ppdm_sql.session.interpreting import Interpreted, ResultsTable
     from ppdm_sql.store.figures import Figure
@@ -208,22 +207,19 @@ class Owner:
         *,
         against: str | None = None,
         into: str | None = None,
-        require: str | None = None,
+        require: str | Sequence[str] | None = None,
         is_internal: bool = False,
     ) -> Report:
         """Audit a release: risk, attacks, utility; `against` a table somebody may have.
 
         `into` writes the audit as tables of a schema. `require` is what must hold, such as
-        "k>=5, prosecutor<=0.2"; the report's outcomes tell what does. `is_internal` adds to the
-        report what only the owner should see: the parameters of the script, small cells, exact
-        figures.
+        "k>=5, prosecutor<=0.2" or a list of such texts; the report's outcomes tell what does.
+        `is_internal` adds to the report what only the owner should see: the parameters of the
+        script, small cells, exact figures.
         """
         # First of all: a typing error must not cost a minute.
-        requirements = [] if require is None else parse_requirements(require)
-        background = None if against is None else parse_name(against)
-        schema = None if into is None else _schema_name(into)
-        statement = AuditRelease(parse_name(release), background, schema)
-        return self._audit(statement, is_internal, requirements)
+        requirements = requirements_of(require)
+        return self._audit(audit_statement(release, against, into), is_internal, requirements)
 
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
@@ -349,11 +345,3 @@ class Owner:
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement):
             return Result(self._engine.plain(statement.text, parameters))
-
-
-def _schema_name(text: str) -> Name:
-    """Return a schema of the owner's database."""
-    name = parse_name(text)
-    if name.schema is not None:
-        raise BindError(f"'{name}' is no name of a schema", hint="write a name without a dot")
-    return name.name

@@ -6,11 +6,11 @@ word is reserved: `release` is a keyword only where the grammar asks for one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Self
 
 from ppdm_sql.errors import Span, StatementError, suggest
 from ppdm_sql.names import Name, QualifiedName, fold
-from ppdm_sql.statements.tokens import Shape, Word
+from ppdm_sql.statements.tokens import Shape, Word, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,6 +27,13 @@ class Cursor:
         self._words = words
         self._end = Word(Shape.END, "", Span(text, end, end))
         self._at = 0
+
+    @classmethod
+    def over(cls, text: str, what: str) -> Self:
+        """Walk a text that is not of a script, such as an argument; `what` it is, for the error."""
+        if not text.strip():
+            raise StatementError(f"expected {what}, found an empty text")
+        return cls(text, words(text), len(text))
 
     @property
     def word(self) -> Word:

@@ -84,10 +84,10 @@ def parse_script(text: str) -> list[Statement]:
     return statements
 
 
-def parse_name(text: str) -> QualifiedName:
-    """Parse the name of a release as it stands in a statement: `research.patients`."""
-    cursor = Cursor(text, words(text), len(text))
-    name, _ = cursor.qualified_name("the name of a release")
+def parse_name(text: str, what: str = "the name of a release") -> QualifiedName:
+    """Parse a name as it stands in a statement: `research.patients`; `what` of, for the error."""
+    cursor = Cursor.over(text, what)
+    name, _ = cursor.qualified_name(what)
     cursor.expect_end()
     return name
 

@@ -562,6 +562,30 @@ def test_backgrounds_and_columns_of_every_type_can_be_compared(owner: Owner) -> 
     assert report.values("t")["part"] is not None
 
 
+def test_numbers_of_a_background_are_compared_with_generalized_texts(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, (42000 + i % 20)::VARCHAR AS zip FROM range(40) AS n (i);"
+        "CREATE HIERARCHY digits AS SUPPRESS DIGITS RIGHT;"
+        "CREATE RELEASE r FROM t (id KEY, zip QUASI) GENERALIZE zip USING digits UNTIL k = 20;"
+        "CREATE TABLE numbers AS SELECT 42000 + i % 20 AS zip FROM range(100) AS n (i)"
+    )
+    report = owner.audit("r", against="numbers", is_internal=True)
+    assert report.values("journalist") == {"": pytest.approx(1 / 50)}
+    (reason,) = report.left_out
+    assert reason.startswith("linking may find too few: 'zip' is BIGINT in numbers and text")
+
+
+def test_a_background_that_fails_is_told_at_its_place(clinic: Owner) -> None:
+    clinic.execute(
+        "CREATE VIEW clinic.broken AS SELECT error('secret')::VARCHAR AS zip FROM clinic.patients"
+    )
+    with pytest.raises(ppdm_sql.PpdmError, match="the background cannot be read") as caught:
+        clinic.execute("AUDIT RELEASE research.patients AGAINST clinic.broken")
+    assert caught.value.span is not None
+    assert caught.value.span.source == "clinic.broken"
+    assert "secret" not in str(caught.value)
+
+
 def test_versions_are_compared(clinic: Owner) -> None:
     clinic.execute("REFRESH RELEASE research.patients")
     report = clinic.audit("research.patients")
@@ -760,6 +784,13 @@ def test_the_command_line_ends_as_requirements_say(
     wrong = ppdm(*base, "--require", "k>five")
     assert wrong.code == 2
     assert "this is no requirement" in wrong.err
+    misspelt = ppdm(*base, "--require", "k>=5, l(ilness)>=2")
+    assert misspelt.code == 2
+    assert "did you mean 'illness'?" in misspelt.err
+    assert misspelt.out == ""
+    alone = ppdm(*base, "--require", "linking<=0.05")
+    assert alone.code == 2
+    assert "--against" in alone.err
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

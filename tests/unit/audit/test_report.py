@@ -21,7 +21,7 @@ from ppdm_sql.audit.page import to_html
 from ppdm_sql.audit.pictures import Distribution, before_and_after, distribution
 from ppdm_sql.audit.redaction import redacted
 from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
-from ppdm_sql.audit.requirements import FIGURES, check, parse_requirements
+from ppdm_sql.audit.requirements import FIGURES, check, check_known, parse_requirements
 from ppdm_sql.audit.singling import ColumnSet
 from ppdm_sql.audit.small import hide_small
 from ppdm_sql.audit.subject import Column, Values, labels_of, numbers_of
@@ -208,6 +208,8 @@ def test_what_was_not_measured_is_not_met() -> None:
         ("k>=5,, l>1", "this is no requirement", ","),
         ("k", "this is no requirement", "k"),
         ("k>=five", "this is no requirement", "k>=five"),
+        ("k>=5, l( )>=2", "this is no requirement", "l( )>=2"),
+        ("sec(a,,b)<1", "this is no requirement", "sec(a,,b)<1"),
     ],
 )
 def test_a_requirement_that_cannot_be_read_is_told_with_its_place(
@@ -217,6 +219,40 @@ def test_a_requirement_that_cannot_be_read_is_told_with_its_place(
         parse_requirements(text)
     assert caught.value.span is not None
     assert caught.value.span.source == at
+
+
+def test_requirements_come_in_a_list_too() -> None:
+    both = parse_requirements(["k>=5", 'l(a,"b ""c""" ) >= 2, t<1'])
+    assert both == parse_requirements('k>=5, l( a, "b ""c""")>=2, t<1')
+    assert [one.text for one in both] == ["k>=5", 'l(a,"b ""c""" ) >= 2', "t<1"]
+    assert [one.about for one in both] == [None, 'a, b "c"', None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["l(Age)>=2", "sec(a, b)<1", 'sec("A", b)<1', 'l("x, y")>1', "l(x, y, a)>1", "k(age)>=1"],
+)
+def test_requirements_of_columns_that_leave_are_taken(text: str) -> None:
+    check_known(parse_requirements(text), ["age", "a", "b", "x, Y"], has_background=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "at"),
+    [
+        ("k>=5, l(agee)>=2", "the release has no column 'agee'", "agee"),
+        ('sec(age, "a""b")<1', "the release has no column 'a\"b'", '"a""b"'),
+        ("l(x)>1", "the release has no column 'x'", "x"),
+        ("k>1, linking<=0.05", "'linking' needs a background table", "linking<=0.05"),
+    ],
+)
+def test_what_cannot_be_required_is_told_before_it_is_measured(
+    text: str, told: str, at: str
+) -> None:
+    with pytest.raises(ppdm_sql.PpdmError, match=told) as caught:
+        check_known(parse_requirements(text), ["age", "x, y"], has_background=False)
+    assert caught.value.span is not None
+    assert caught.value.span.source == at
+    assert caught.value.hint is not None
 
 
 def test_the_list_of_figures_is_sorted_and_without_doubles() -> None:
