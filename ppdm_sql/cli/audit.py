@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -31,18 +30,16 @@ def run_audit(
     is_internal: bool,
 ) -> None:
     """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
-    from ppdm_sql.session.reporting import check_file, write_report
-
-    # First of all: a typing error must not cost a minute.
-    for page in pages:
-        check_file(Path(page))
     with show_progress(owner) as bar:
         report = owner.audit(
-            release, against=against, into=into, require=require, is_internal=is_internal
+            release,
+            against=against,
+            into=into,
+            to=pages,
+            require=require,
+            is_internal=is_internal,
         )
         with bar.paused():
-            for page in pages:
-                write_report(report, Path(page))
             _print(report)
     if not all(outcome.is_met for outcome in report.outcomes):
         sys.exit(UNMET)

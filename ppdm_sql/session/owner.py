@@ -45,7 +45,13 @@ from ppdm_sql.session.hierarchies import create_hierarchy, drop_hierarchy, list_
 from ppdm_sql.session.made import made_result, published_result
 from ppdm_sql.session.places import located
 from ppdm_sql.session.publishing import publish
-from ppdm_sql.session.reporting import audit_result, check_places, write_report, write_tables
+from ppdm_sql.session.reporting import (
+    audit_result,
+    check_file,
+    check_places,
+    write_tables,
+    written_beside,
+)
 from ppdm_sql.session.result import Result
 from ppdm_sql.session.versions import Wanted
 from ppdm_sql.statements.script import parse_name, parse_script
@@ -207,19 +213,25 @@ class Owner:
         *,
         against: str | None = None,
         into: str | None = None,
+        to: str | Path | Sequence[str | Path] = (),
         require: str | Sequence[str] | None = None,
         is_internal: bool = False,
     ) -> Report:
         """Audit a release: risk, attacks, utility; `against` a table somebody may have.
 
-        `into` writes the audit as tables of a schema. `require` is what must hold, such as
+        `into` writes the audit as tables of a schema, `to` as files, .html or .json, all of it or
+        nothing. `require` is what must hold, such as
         "k>=5, prosecutor<=0.2" or a list of such texts; the report's outcomes tell what does.
         `is_internal` adds to the report what only the owner should see: the parameters of the
         script, small cells, exact figures.
         """
         # First of all: a typing error must not cost a minute.
         requirements = requirements_of(require)
-        return self._audit(audit_statement(release, against, into), is_internal, requirements)
+        statement = audit_statement(release, against, into)
+        paths = [Path(path) for path in ([to] if isinstance(to, str | Path) else to)]
+        for path in paths:
+            check_file(path)
+        return self._audit(statement, paths, is_internal, requirements)
 
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
@@ -331,15 +343,17 @@ class Owner:
     def _audit(
         self,
         statement: AuditRelease,
+        paths: Sequence[Path] = (),
         is_internal: bool = False,
         requirements: Sequence[Requirement] = (),
     ) -> Report:
         check_places(self._engine, statement)
-        report = audit_release(self._releases, statement, is_internal, requirements)
-        if statement.into is not None:
-            write_tables(self._engine, report, statement.into)
         if statement.path is not None:
-            write_report(report, Path(statement.path), statement.path_span)
+            paths = [*paths, Path(statement.path)]
+        report = audit_release(self._releases, statement, is_internal, requirements)
+        with written_beside(report, paths, statement.path_span):
+            if statement.into is not None:
+                write_tables(self._engine, report, statement.into)
         return report
 
     def _plain(self, statement: PlainSql, parameters: object) -> Result:

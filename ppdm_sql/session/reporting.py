@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fol
 from ppdm_sql.session.result import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from ppdm_sql.audit.report import Report
     from ppdm_sql.errors import Span
     from ppdm_sql.model.syntax import AuditRelease
@@ -56,6 +59,8 @@ def check_file(path: Path, span: Span | None = None) -> None:
         raise PpdmError(
             f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
         )
+    if path.is_dir():
+        raise PpdmError(f"'{path}' cannot be written: it is a folder", span)
     if not path.parent.is_dir():
         raise PpdmError(
             f"'{path}' cannot be written: there is no such folder",
@@ -100,21 +105,40 @@ def _for_file(report: Report) -> Report:
     return report if report.is_internal else replace(report, outcomes=())
 
 
-def write_report(report: Report, path: Path, span: Span | None = None) -> None:
-    """Write an audit as JSON or HTML, as the file's name says; beside it first, then in place."""
-    check_file(path, span)
-    text = _FORMS[path.suffix.lower()](_for_file(report))
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    # Parameters are in an internal report: only the owner may read it.
-    mode = 0o600 if report.is_internal else 0o644
+@contextmanager
+def written_beside(
+    report: Report, paths: Sequence[Path], span: Span | None = None
+) -> Iterator[None]:
+    """Write an audit beside where it goes, as JSON or HTML; put all in place after the block.
+
+    Where the block fails, or anything is ended before, nothing is left.
+    """
+    drafts = [path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in paths]
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            beside.replace(path)
-        except OSError:
-            beside.unlink(missing_ok=True)
-            raise
+        for path, draft in zip(paths, drafts, strict=True):
+            with _told(path, span):
+                _write(report, path, draft)
+        yield
+        for path, draft in zip(paths, drafts, strict=True):
+            with _told(path, span):
+                draft.replace(path)
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(path: Path, span: Span | None) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise PpdmError(f"'{path}' cannot be written: {error.strerror}", span) from None
+
+
+def _write(report: Report, path: Path, draft: Path) -> None:
+    text = _FORMS[path.suffix.lower()](_for_file(report))
+    # Parameters are in an internal report: only the owner may read it.
+    mode = 0o600 if report.is_internal else 0o644
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

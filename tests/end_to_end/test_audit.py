@@ -480,19 +480,16 @@ def test_how_many_were_suppressed_cannot_be_worked_out(owner: Owner) -> None:
 
 def test_requirements_are_judged_for_the_owner_alone(owner: Owner, tmp_path: Path) -> None:
     """Asked well, met and not met tell the exact figure: files for others do not say them."""
-    from ppdm_sql.session.reporting import write_report
-
     owner.execute(
         "CREATE TABLE t AS SELECT i AS id, i // 5 AS age FROM range(23) AS numbers (i);"
         "CREATE RELEASE r FROM t (id KEY, age QUASI)"
     )
     for is_internal in (False, True):
-        report = owner.audit("r", require="k>=2", is_internal=is_internal)
+        places = [tmp_path / "r.json", tmp_path / "r.html"]
+        report = owner.audit("r", require="k>=2", to=places, is_internal=is_internal)
         assert [outcome.is_met for outcome in report.outcomes] == [True]
-        write_report(report, tmp_path / "r.json")
-        write_report(report, tmp_path / "r.html")
         assert bool(json.loads((tmp_path / "r.json").read_text())["outcomes"]) == is_internal
-        assert ("Requirements" in (tmp_path / "r.html").read_text()) == is_internal
+        assert ("<h2>Requirements" in (tmp_path / "r.html").read_text()) == is_internal
 
 
 _NO_COUNTS = {"association", "marketer", "misclassification", "rules"}
@@ -725,6 +722,37 @@ def test_files_are_written_as_their_names_say(
     with pytest.raises(ppdm_sql.PpdmError, match="cannot be written"):
         clinic.execute("AUDIT RELEASE research.patients TO 'folder.html'")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def test_a_report_goes_everywhere_or_nowhere(
+    clinic: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "folder.html"
+    folder.mkdir()
+    for statement in (
+        f"AUDIT RELEASE research.patients INTO audits TO '{folder}'",
+        f"AUDIT RELEASE research.patients INTO audits TO '{tmp_path / 'none' / 'r.html'}'",
+    ):
+        with pytest.raises(ppdm_sql.PpdmError, match="cannot be written"):
+            clinic.execute(statement)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ppdm_sql.session.owner.write_tables", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            clinic.audit(
+                "research.patients",
+                into="audits",
+                to=[tmp_path / "r.html", tmp_path / "r.json"],
+                is_internal=True,
+            )
+    assert list(tmp_path.iterdir()) == [folder]
+    schemas = "SELECT 1 FROM duckdb_schemas() WHERE schema_name = 'audits'"
+    assert clinic.sql(schemas).fetchall() == []
+    clinic.audit("research.patients", to=str(tmp_path / "r.html"))
+    assert (tmp_path / "r.html").read_text().startswith("<!doctype html>")
 
 
 def test_no_value_and_no_parameter_is_in_a_report(owner: Owner, tmp_path: Path) -> None:
