@@ -155,6 +155,19 @@ def audited_rows(
     return exp.select(*_named(shown)).from_(rows.subquery(exp.to_identifier(_ROWS, quoted=True)))
 
 
+def in_fixed_order(rows: exp.Select) -> exp.Select:
+    """Return the same rows in an order that the engine's threads do not decide.
+
+    What is drawn from them with a seed is then the same each time.
+    """
+    names = [column.alias_or_name for column in rows.expressions]
+    # By the KEY first: where it tells rows apart, nothing else has to be compared.
+    names.sort(key=lambda name: name != PERSON)
+    inner = rows.subquery(exp.to_identifier(_ROWS, quoted=True))
+    ordered = [exp.Ordered(this=_column(name), nulls_first=True) for name in names]
+    return exp.select(exp.Star()).from_(inner).order_by(*ordered)
+
+
 def asked_again(rows: exp.Select, columns: Sequence[str], is_descending: bool) -> exp.Select:
     """Return some columns of the same rows in another order."""
     order = exp.Ordered(this=_column(columns[0]), desc=is_descending)

@@ -190,7 +190,8 @@ def _linkable(release: Release) -> tuple[Name, ...]:
 
 def _read(releases: Releases, entry: Entry, linked: Sequence[Name] = ()) -> _Read:
     release = releases.bind(entry)
-    table = releases.engine.query(sql.audited_rows(release, entry.storage, DUCKDB, linked))
+    rows = sql.audited_rows(release, entry.storage, DUCKDB, linked)
+    table = releases.engine.query(sql.in_fixed_order(rows))
     columns = sql.audited_columns(release)
     person = None
     if sql.NUMBER in table.column_names:
