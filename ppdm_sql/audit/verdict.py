@@ -25,6 +25,8 @@ CAVEAT = (
 MARGIN = 0.01
 """An attack that gets no more than this beyond guessing gains nothing."""
 _ABOUT = 0.9
+_SOME = 0.05
+"""More KEYs than this that stand as they were come before everything else."""
 
 
 def verdict(
@@ -54,11 +56,15 @@ def strongest(attacks: Sequence[Finding]) -> int | None:
 
 
 def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
-    shown = [f.about for f in figures if f.name == "keys_shown" and f.value]
-    if shown:
+    shown = [(f.about, f.value or 0.0) for f in figures if f.name == "keys_shown"]
+    key, share = max(shown, key=lambda one: one[1], default=("", 0.0))
+    if share > _SOME:
+        whole = (
+            "leaves as it is" if share == 1 else f"leaves as it is in {percent(share)} of the rows"
+        )
         return (
-            f"{shown[0]}, the KEY, leaves as it is, so that whoever knows somebody's finds their"
-            " rows, whatever the other columns hide."
+            f"{key}, the KEY, {whole}, so that whoever knows somebody's finds their rows, whatever"
+            " the other columns hide."
         )
     quasi = [column for column in columns if column.role == Role.QUASI]
     if not quasi:
@@ -141,11 +147,13 @@ def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
     if not attacks:
         return "No attack of ours applies to this release, which says nothing of others."
     if worst is None:
-        return f"None of the {len(attacks)} attacks tried got more than guessing would."
-    needs = "no knowledge at all" if worst.knowledge == NONE else worst.knowledge
+        tried = "The one attack" if len(attacks) == 1 else f"None of the {len(attacks)} attacks"
+        verb = "got no more" if len(attacks) == 1 else "got more"
+        return f"{tried} tried {verb} than guessing would."
+    needs = "needs no knowledge at all" if worst.knowledge == NONE else f"needs: {worst.knowledge}"
     about = f" on {worst.target}" if worst.target else ""
     return (
-        f"The attack that gains most is {worst.attack}{about}, which needs {needs}:"
+        f"The attack that gains most is {worst.attack}{about}, which {needs}:"
         f" {worst.sentence} (guessing: {percent(worst.chance)})."
     )
 

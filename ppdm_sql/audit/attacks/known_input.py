@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ppdm_sql.audit.attacks.known_rows import recovered_rows, rows_shown
+from ppdm_sql.audit.attacks.known_people import Known
+from ppdm_sql.audit.attacks.known_rows import recovered_rows, shown_rows, whole_rows
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 
 if TYPE_CHECKING:
@@ -24,13 +25,15 @@ class KnownInput:
         """Groups of numbers."""
         if target.scope is not Scope.GROUP or not all(c.is_numeric for c in target.columns):
             return False
-        return rows_shown(target.columns) > 2 * len(target.columns)
+        return int(shown_rows(target.columns).sum()) > 2 * len(target.columns)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Turn all rows as the known ones."""
         size = len(target.columns)
         generator = scene.generator(self.name + target.label)
-        share, chance = recovered_rows(target.columns, size, generator)
+        # One row a person: it is rows that this attack needs, whoever's they are.
+        drawn = Known(None, shown_rows(target.columns), size, generator, whole_rows(target.columns))
+        share, chance = recovered_rows(target.columns, drawn)
         return Finding(
             self.name,
             self.knowledge,
@@ -39,5 +42,5 @@ class KnownInput:
             share,
             chance,
             f"with {size} known rows, {SHARE} of the rows are turned back",
-            rows_shown(target.columns),
+            drawn.rows,
         )

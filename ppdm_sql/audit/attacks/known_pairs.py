@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.known_rows import DRAWS, recovered_rows, rows_shown
+from ppdm_sql.audit.attacks.known_people import Known, few
+from ppdm_sql.audit.attacks.known_rows import recovered_rows, shown_rows, whole_rows
 from ppdm_sql.audit.attacks.models import guess_numbers
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import (
@@ -44,29 +45,32 @@ class KnownPairs:
         """Groups of numbers, and columns; those of a group too, unless they are mixed."""
         if target.scope is Scope.GROUP:
             is_possible = all(column.is_numeric for column in target.columns)
-            return is_possible and rows_shown(target.columns) > self.persons
-        column = target.columns[0]
-        if target.scope is not Scope.COLUMN or "rotation" in column.treatments:
-            return False
-        if column.is_numeric:
-            return len(column.pair()[0]) > self.persons
-        return len(column.label_pair()[0]) > self.persons
+        else:
+            is_mixed = "rotation" in target.columns[0].treatments
+            is_possible = target.scope is Scope.COLUMN and not is_mixed
+        return is_possible and self._drawn(target, scene).is_possible
+
+    def _drawn(self, target: Target, scene: Scene) -> Known:
+        return Known(
+            scene.sample.person,
+            shown_rows(target.columns),
+            self.persons,
+            scene.generator(self.name + target.label),
+            # Whoever knows persons knows them whole, as long as there are such.
+            whole_rows(target.columns),
+        )
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Draw who is known, guess the others, count."""
-        generator = scene.generator(self.name + target.label)
-        column = target.columns[0]
+        drawn, column = self._drawn(target, scene), target.columns[0]
         what = "values"
         if target.scope is Scope.GROUP:
-            size = rows_shown(target.columns)
-            share, chance = recovered_rows(target.columns, self.persons, generator)
+            share, chance = recovered_rows(target.columns, drawn)
             what = "rows"
         elif column.is_numeric:
-            size = len(column.pair()[0])
-            share, chance = self._numbers(column, generator)
+            share, chance = self._numbers(column, drawn)
         else:
-            before, after = column.label_pair()
-            size, (share, chance) = len(before), self._labels(before, after, generator)
+            share, chance = self._labels(*column.label_pair(), drawn)
         return Finding(
             self.name,
             self.knowledge,
@@ -75,27 +79,24 @@ class KnownPairs:
             share,
             chance,
             f"with {self.persons} known persons, {SHARE} of all {what} come back",
-            size,
+            drawn.rows,
         )
 
-    def _numbers(self, column: Column, generator: np.random.Generator) -> tuple[float, float]:
+    def _numbers(self, column: Column, drawn: Known) -> tuple[float, float]:
         x, y = column.pair()
         near = tolerance(x)
         shares = []
-        for _ in range(DRAWS):
-            known = generator.choice(len(x), self.persons, replace=False)
-            guess = guess_numbers(x[known], y[known], y, column.treatments)
-            shares.append(recovered(np.delete(x, known), np.delete(guess, known), near))
+        for known, others in drawn:
+            some = few(known)
+            guess = guess_numbers(x[some], y[some], y, column.treatments)
+            shares.append(recovered(x[others], guess[others], near))
         return float(np.mean(shares)), chance_number(x, near)
 
-    def _labels(
-        self, x: IntArray, y: IntArray, generator: np.random.Generator
-    ) -> tuple[float, float]:
-        """A known person tells what its alias stands for; the others are guessed."""
+    def _labels(self, x: IntArray, y: IntArray, drawn: Known) -> tuple[float, float]:
+        """A known person tells what its aliases stand for; the others are guessed."""
         shares = []
-        for _ in range(DRAWS):
-            known = generator.choice(len(x), self.persons, replace=False)
+        for known, others in drawn:
             meaning = np.full(int(y.max()) + 1, int(np.bincount(x[known]).argmax()))
             meaning[y[known]] = x[known]
-            shares.append(float((np.delete(meaning[y], known) == np.delete(x, known)).mean()))
+            shares.append(float((meaning[y[others]] == x[others]).mean()))
         return float(np.mean(shares)), chance_label(x)

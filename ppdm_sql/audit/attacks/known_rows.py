@@ -6,41 +6,43 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.audit.attacks.known_people import few
 from ppdm_sql.audit.attacks.row_models import guess_rows
 from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.anonymity import BoolArray, FloatArray
+    from ppdm_sql.audit.attacks.known_people import Known
     from ppdm_sql.audit.subject import Column
 
-DRAWS = 10
-"""Who is known is drawn this often; the share is the mean."""
+
+def shown_rows(columns: Sequence[Column]) -> BoolArray:
+    """Tell which rows show something of what they were."""
+    shown = [c.original.known() & c.released.known() for c in columns]
+    return np.asarray(np.any(shown, axis=0), np.bool_)
 
 
-def rows_shown(columns: Sequence[Column]) -> int:
-    """Return how many rows show something of what they were."""
-    return len(_shown(columns)[0])
+def whole_rows(columns: Sequence[Column]) -> BoolArray:
+    """Tell, of the rows that show something, which show all."""
+    shown = shown_rows(columns)
+    whole = [(c.original.known() & c.released.known())[shown] for c in columns]
+    return np.asarray(np.all(whole, axis=0), np.bool_)
 
 
-def recovered_rows(
-    columns: Sequence[Column], persons: int, generator: np.random.Generator
-) -> tuple[float, float]:
+def recovered_rows(columns: Sequence[Column], drawn: Known) -> tuple[float, float]:
     """Return the share of rows that come back in all columns they show, and that of guessing."""
     x, y = _shown(columns)
     is_there = ~np.isnan(x)
     near = [tolerance(x[is_there[:, i], i]) for i in range(len(columns))]
-    complete = np.flatnonzero(is_there.all(axis=1))
-    # Whoever knows persons knows them whole, as long as there are such.
-    eligible = complete if len(complete) > persons else np.arange(len(x))
     shares = []
-    for _ in range(DRAWS):
-        known = generator.choice(eligible, persons, replace=False)
-        guess = guess_rows(x[known], y[known], y, columns[0].treatments)
+    for known, others in drawn:
+        some = few(known)
+        guess = guess_rows(x[some], y[some], y, columns[0].treatments)
         right = [hits(x[:, i], guess[:, i], near[i]) for i in range(len(columns))]
-        whole = (np.stack(right, axis=1) | ~is_there).all(axis=1)
-        shares.append(float(np.delete(whole, known).mean()))
+        whole = np.asarray((np.stack(right, axis=1) | ~is_there).all(axis=1), np.bool_)
+        shares.append(float(whole[others].mean()))
     chances = [chance_number(x[is_there[:, i], i], near[i]) for i in range(len(columns))]
     chance = np.where(is_there, chances, 1.0).min(axis=1)
     return float(np.mean(shares)), float(chance.mean())
@@ -51,7 +53,7 @@ def _shown(columns: Sequence[Column]) -> tuple[FloatArray, FloatArray]:
     before = np.stack([_numbers(column.original.numbers) for column in columns], axis=1)
     after = np.stack([_numbers(column.released.numbers) for column in columns], axis=1)
     is_there = ~np.isnan(before + after)
-    shown = is_there.any(axis=1)
+    shown = shown_rows(columns)
     is_there = is_there[shown]
     return (
         np.where(is_there, before[shown], np.nan),

@@ -39,7 +39,7 @@ class RecordLinkage:
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """The whole."""
-        if target.scope is not Scope.TABLE or scene.sample.rows < 10:
+        if target.scope is not Scope.TABLE or scene.sample.rows < 2:
             return False
         return any(is_comparable(column) for column in target.columns)
 
@@ -56,22 +56,28 @@ class RecordLinkage:
         }
         people = min(MOST_PEOPLE, max(_COMPARISONS // pool.rows, 1), pool.rows)
         wanted = np.sort(generator.choice(pool.rows, people, replace=False))
+        whose = "one of the right person"
         among = "all" if pool.rows == everybody.rows else "drawn"
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             ", ".join(compared),
-            correct_links(list(compared.values()), wanted, pool.rows),
+            correct_links(list(compared.values()), wanted, pool.rows, pool.repeated_persons),
             1 / pool.rows,
             f"for {SHARE} of {people:,} rows looked for, the nearest of {among} {pool.rows:,}"
-            " released rows is the right one",
+            f" released rows is {'the right one' if pool.repeated_persons is None else whose}",
             people,
         )
 
 
-def correct_links(columns: Sequence[Unlikeness], wanted: IntArray, rows: int) -> float:
-    """Return the expected share of right links when each person takes the likeliest row."""
+def correct_links(
+    columns: Sequence[Unlikeness], wanted: IntArray, rows: int, person: IntArray | None
+) -> float:
+    """Return the expected share of right links when each takes the likeliest row.
+
+    Any row of the right person is a right one.
+    """
     right = 0.0
     step = max(_BLOCK // rows, 1)
     for start in range(0, len(wanted), step):  # blocks of people, not rows
@@ -79,8 +85,10 @@ def correct_links(columns: Sequence[Unlikeness], wanted: IntArray, rows: int) ->
         distance = np.zeros((len(block), rows))
         for column in columns:
             distance += column.of(block)
-        least = distance.min(axis=1)
-        own = distance[np.arange(len(block)), block]
-        ties = (distance <= least[:, None] + _EQUAL).sum(axis=1)
-        right += float(((own <= least + _EQUAL) / ties).sum())
+        likeliest = distance <= distance.min(axis=1)[:, None] + _EQUAL
+        if person is None:
+            found = likeliest[np.arange(len(block)), block]
+        else:
+            found = (likeliest & (person[block][:, None] == person)).sum(axis=1)
+        right += float((found / likeliest.sum(axis=1)).sum())
     return right / len(wanted)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """The knowledge of an attack that needs none."""
+_RENAMED = frozenset({"keep", "pseudonym", "mapping", "suppress"})
+"""What is done to a KEY for people to be told apart, or is told of it elsewhere: no attack."""
 SHARE = "{share}"
 """Stands for the share in what a finding says, so that it can be rounded before it is told."""
 
@@ -135,7 +137,8 @@ class Scene:
         groups: dict[int, list[Column]] = {}
         for column in columns:
             groups.setdefault(column.group, []).append(column)
-        for column in columns:
+        keys = [c for c in self.sample.of_role(Role.KEY) if not _RENAMED.issuperset(c.treatments)]
+        for column in (*keys, *columns):
             # What is coarser, or as it was, hides no value behind another: linking is for that.
             if not column.is_kept and not column.is_generalized:
                 yield Target(Scope.COLUMN, (column,))
@@ -177,8 +180,12 @@ class Finding:
 
     @property
     def gain(self) -> float:
-        """How much more it got than a guess; below nothing is nothing."""
-        return max(0.0, self.share - self.chance)
+        """What it got of that which a guess leaves open; below nothing is nothing.
+
+        Of a column that is nearly always 0, a guess gets nearly all, and those who are not 0 are
+        the ones to protect.
+        """
+        return max(0.0, (self.share - self.chance) / (1 - self.chance)) if self.chance < 1 else 0.0
 
     def as_row(self) -> dict[str, object]:
         """Return what reports tell of it."""

@@ -279,7 +279,7 @@ def test_verdict_of_a_crowd() -> None:
     figures = [Figure("risk", "k", "", 5, "")]
     first, second, third = verdict(figures, [finding("ordering", 0.1)], [AGE, LOST], None)
     assert "with at least 4 others" in first
-    assert second == "None of the 1 attacks tried got more than guessing would."
+    assert second == "The one attack tried got no more than guessing would."
     assert third.endswith("and no column leaves as it is.")
 
 
