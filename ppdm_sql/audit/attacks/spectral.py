@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene, Target
     from ppdm_sql.audit.subject import Column
 
-_NOISE = ("noise",)
+_NOISE, _HARMLESS = "noise", frozenset({"noise", "translation", "keep"})
+"""What noise may be chained with: one constant more changes nothing that varies."""
+_MOST_CATEGORIES, _MOST_FLAGS = 50, 200
 
 
 @dataclass(frozen=True, slots=True)
 class Spectral:
-    """The best linear estimate from all numeric columns, given how large the noise is."""
+    """The best linear estimate from all columns, given how large the noise is."""
 
     name: ClassVar[str] = "spectral"
     needs: ClassVar[Needs] = Needs.FIGURES
@@ -34,20 +36,22 @@ class Spectral:
         if target.scope is not Scope.TABLE:
             return False
         numbers = _dense(target.columns)
-        is_noised = any(c.treatments == _NOISE for c in numbers)
+        is_noised = any(_is_noised(c) for c in numbers)
         return is_noised and len(matrices(numbers)[0]) > 2 * len(numbers)
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Say how much of the noise is filtered out of the column that suffers most."""
         numbers = _dense(target.columns)
-        noised = [i for i, c in enumerate(numbers) if c.treatments == _NOISE]
+        noised = [i for i, c in enumerate(numbers) if _is_noised(c)]
         x, y = matrices(numbers)
         units = np.array([safe_unit(x[:, i], y[:, i]) for i in range(len(numbers))])
         x, y = x / units, y / units
         noise = np.array(
             [np.var(y[:, i] - x[:, i]) if i in noised else 0.0 for i in range(len(numbers))]
         )
-        removed = noise_removed(x, filtered(y, noise), y)
+        flags = _flags(target.columns, numbers)
+        together = filtered(np.hstack((y, flags)), np.append(noise, np.zeros(flags.shape[1])))
+        removed = noise_removed(x, together[:, : len(numbers)], y)
         alone = np.array(
             [
                 noise_removed(x[:, [i]], filtered(y[:, [i]], noise[[i]]), y[:, [i]])[0]
@@ -63,16 +67,37 @@ class Spectral:
             ", ".join(numbers[i].name for i in noised),
             share,
             float(alone[noised.index(worst)]),
-            f"the other columns help to filter {SHARE} of the noise's variance out of"
-            f" {numbers[worst].name}",
+            f"with what the columns have in common, {SHARE} of the noise's variance is filtered out"
+            f" of {numbers[worst].name}",
             columns=tuple(numbers[i].name for i in noised),
         )
+
+
+def _is_noised(column: Column) -> bool:
+    return _NOISE in column.treatments and _HARMLESS.issuperset(column.treatments)
 
 
 def _dense(columns: Sequence[Column]) -> list[Column]:
     """Return the numbers that most rows have: one column of NULLs would leave no row complete."""
     numbers = [column for column in columns if column.is_numeric]
     return [c for c in numbers if len(c.pair()[0]) > len(c.original.known()) / 2]
+
+
+def _flags(columns: Sequence[Column], numbers: Sequence[Column]) -> FloatArray:
+    """Return a flag for each released category, of the rows that have all the numbers.
+
+    Aliases tell who is alike as well as names do.
+    """
+    complete = np.all([c.original.known() & c.released.known() for c in numbers], axis=0)
+    flags: list[FloatArray] = []
+    for column in columns:
+        if column.is_numeric:
+            continue
+        codes = column.released.codes()[complete]
+        distinct = np.unique(codes)
+        if 2 <= len(distinct) <= min(_MOST_CATEGORIES, _MOST_FLAGS - len(flags)):
+            flags += [(codes == code).astype(np.float64) for code in distinct[1:]]
+    return np.stack(flags, axis=1) if flags else np.empty((int(np.sum(complete)), 0))
 
 
 def filtered(y: FloatArray, noise: FloatArray) -> FloatArray:
