@@ -19,6 +19,8 @@ _MOST = 8.0
 """No column alone rules a row out: rho moves some rows far."""
 _LEAST_STEP = 0.1
 """Where most ranks are kept, the next rank is the wrong one."""
+_MOSTLY = 0.9
+"""What is behind the point is kept where so many rows keep it."""
 _NORMAL = 1.4826
 """Standard deviations in a median of absolute differences, for normal ones."""
 
@@ -46,7 +48,8 @@ def unlikeness(column: Column) -> Unlikeness | None:
     if not is_comparable(column):
         return None
     if column.is_numeric:
-        return _ranks(column)
+        parts = _parts(column)
+        return _ranks(column) if parts is None else _Both(_ranks(column), parts)
     before, after = column.original.labels, column.released.labels
     assert before is not None
     assert after is not None
@@ -74,6 +77,17 @@ class _Ranks:
             is_null = np.isnan(self.x[persons])[:, None] != np.isnan(self.y)
             cost = np.where(np.isnan(cost), self.null_cost * is_null, cost)
         return cost
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """Two ways in which one column tells who is who."""
+
+    first: Unlikeness
+    second: Unlikeness
+
+    def of(self, persons: IntArray) -> FloatArray:
+        return self.first.of(persons) + self.second.of(persons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +150,29 @@ def _ranks(column: Column) -> _Ranks:
     off = float(np.median(np.abs(x - y)[both])) if both.any() else 1.0
     changed = float((np.isnan(x) != np.isnan(y)).mean())
     return _Ranks(x, y, max(_NORMAL * off, _LEAST_STEP / rows), _cost(changed, rows))
+
+
+def _parts(column: Column) -> _Labels | None:
+    """Compare what is behind the point, where a treatment moves by whole numbers only.
+
+    Noise on a time of day moves days, and leaves the time.
+    """
+    x, y = column.original.numbers, column.released.numbers
+    assert x is not None
+    assert y is not None
+    size = max(float(np.nanmax(np.abs(side), initial=1.0)) for side in (x, y))
+    step = max(1e-9, 64 * float(np.spacing(size)))
+    before, after = (np.rint((side - np.floor(side)) / step) for side in (x, y))
+    both = ~np.isnan(before + after)
+    is_kept = before == after
+    if not both.any() or is_kept[both].mean() < _MOSTLY or len(np.unique(before[both])) < 2:
+        return None
+    known = np.unique(np.concatenate((before[both], after[both])))
+    codes = [
+        np.where(np.isnan(side), -1, np.searchsorted(known, side)).astype(np.int64)
+        for side in (before, after)
+    ]
+    return _Labels(codes[0], codes[1], _cost(1 - float(is_kept[both].mean()), len(x)))
 
 
 def _ranked(values: FloatArray | None) -> FloatArray:

@@ -143,3 +143,28 @@ def test_what_can_be_compared_is_told_without_comparing() -> None:
     assert not is_comparable(other_kind)
     assert other_kind.is_shown().tolist() == [False, False, False]
     assert unlikeness(labels("town", town, [4, 5, -1])) is None
+
+
+def test_noise_of_whole_days_leaves_the_time_of_day() -> None:
+    days = RNG.uniform(0, 1_000, 4_000)
+    moved = days + np.rint(RNG.normal(0, 500, 4_000))
+    assert attack_table(RecordLinkage(), numbers("at", days, moved, "noise")).share > 0.95
+    whole = np.floor(days)
+    assert (
+        attack_table(RecordLinkage(), numbers("at", whole, np.floor(moved), "noise")).share < 0.05
+    )
+
+
+def test_any_row_of_the_right_person_is_right() -> None:
+    """Five rows each, all alike: whichever is taken, it is the person's."""
+    person = np.repeat(np.arange(200), 5)
+    column = labels("town", person, person, "keep", Role.QUASI)
+    rows = attack_table(RecordLinkage(), column)
+    assert rows.share == pytest.approx(1 / 5)
+    scene = Scene(subject(column, person=person.tolist()))
+    assert attack_table(RecordLinkage(), column, scene=scene).share == pytest.approx(1)
+
+
+def test_few_rows_are_linked_too() -> None:
+    column = labels("town", range(3), range(3), "keep", Role.QUASI)
+    assert attack_table(RecordLinkage(), column).share == 1

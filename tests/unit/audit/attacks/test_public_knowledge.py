@@ -133,6 +133,34 @@ def test_background_finds_whoever_is_alone() -> None:
     assert attack_table(Linking(), *scene.sample.columns, scene=scene).share == 1
 
 
+def test_a_register_of_a_town_finds_one_of_those_who_fit_one_row() -> None:
+    """200 people of the register fit each released row: one of them is right."""
+    towns = [str(i) for i in range(10)]
+    register = [town for town in towns for _ in range(200)]
+    shared = [Shared("town", texts(*towns), texts(*towns), texts(*register), is_generalized=False)]
+    unproven = match(shared, True, None)
+    table = subject(numbers("x", range(10), range(10)))
+    found = attack_table(Linking(), *table.columns, scene=Scene(table, background=unproven))
+    assert found.share == pytest.approx(1 / 200)
+    assert found.of == 10
+    keys = [f"{i // 200}" if i % 200 == 0 else f"x{i}" for i in range(2_000)]
+    proven = match(shared, True, (texts(*towns), texts(*keys)))
+    found = attack_table(Linking(), *table.columns, scene=Scene(table, background=proven))
+    assert found.share == pytest.approx(1 / 200)
+    assert found.sentence.endswith(
+        "of the release's people are found, and others are taken for somebody else"
+    )
+
+
+def test_a_register_that_tells_people_apart_finds_all_who_were_released() -> None:
+    towns, register = [str(i) for i in range(10)], [str(i) for i in range(2_000)]
+    shared = [Shared("town", texts(*towns), texts(*towns), texts(*register), is_generalized=False)]
+    table = subject(numbers("x", range(10), range(10)))
+    for keys in (None, (texts(*towns), texts(*register))):
+        scene = Scene(table, background=match(shared, True, keys))
+        assert attack_table(Linking(), *table.columns, scene=scene).share == 1
+
+
 def test_a_background_that_is_written_otherwise_is_no_protection() -> None:
     table = subject(numbers("x", [1, 2], [1, 2]))
     elsewhere = match(people(["1", "2"], ["30", "40"], ["30", "40"], ["x", "y"]), True, None)
@@ -146,7 +174,7 @@ def test_a_background_that_is_written_otherwise_is_no_protection() -> None:
     )
     found = attack_table(Linking(), *table.columns, scene=Scene(table, background=other_keys))
     assert found.share == 1
-    assert found.sentence.endswith("cannot be told, for no KEY is in both")
+    assert found.sentence.endswith("no KEY is in both, so that none can be proven right")
 
 
 def test_background_finds_nobody_in_classes() -> None:
