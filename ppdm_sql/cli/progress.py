@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 1.0
 _TICK_S = 0.1
+_UNKNOWN = -1.0
+"""How far a query is, when nobody can tell: then the bar runs to and fro, without a share."""
 
 
 class Bar:
@@ -70,18 +72,24 @@ class Bar:
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
-            TextColumn("{task.percentage:>3.0f}%"),
+            TextColumn("{task.fields[share]:>4}"),
             TimeElapsedColumn(),
         )
+        stage, furthest = self._stage, _UNKNOWN
         with Progress(*columns, console=self._console, transient=True) as progress:
-            task = progress.add_task("", total=None)
+            task = progress.add_task("", total=None, share="")
             while not self._pause.is_set() and not self._stop.wait(_TICK_S):
-                done = self._owner.progress()
+                if self._stage != stage:
+                    stage, furthest = self._stage, _UNKNOWN
+                # A stage may run several queries, and work without any: it never goes back.
+                furthest = max(furthest, self._owner.progress())
+                is_known = furthest > 0
                 progress.update(
                     task,
-                    description=self._stage or "running",
-                    total=100.0 if done >= 0 else None,
-                    completed=max(done, 0.0),
+                    description=stage or "running",
+                    total=100.0 if is_known else None,
+                    completed=furthest if is_known else 0.0,
+                    share=f"{furthest:.0f}%" if is_known else "",
                 )
 
 

@@ -104,6 +104,25 @@ def test_work_of_unknown_length_shows_no_share() -> None:
         wait_for(lambda: clock.asked > 3)
     assert "running" in out.getvalue()
     assert "-" not in out.getvalue().replace("-:--:--", "")
+    assert "%" not in out.getvalue()
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_stage_never_goes_back_and_the_next_starts_anew() -> None:
+    clock = Clock(40.0)
+    with bar_over(clock) as (_, out):
+        clock.tell("reading")
+        wait_for(lambda: "40%" in out.getvalue())
+        for later in (26.0, -1.0):  # another query of the same stage; work without one
+            clock.done, clock.asked = later, 0
+            wait_for(lambda: clock.asked > 20)
+        assert "26%" not in out.getvalue()
+        clock.tell("attacking")
+        wait_for(lambda: "attacking" in out.getvalue())
+        clock.asked = 0
+        wait_for(lambda: clock.asked > 20)
+        last = out.getvalue().rpartition("attacking")[2]
+        assert "%" not in last
 
 
 @pytest.mark.usefixtures("quick")
