@@ -55,6 +55,7 @@ def bind_release(
     columns = {column.name: column for column in catalog.columns(source)}
     words = {transform.keyword: transform for transform in transforms}
     _check_columns(statement, columns)
+    _check_released(statement)
     rules = []
     for index, rule in enumerate(_separated(statement)):
         bound = tuple(
@@ -239,6 +240,10 @@ def _check_roles(statement: CreateRelease) -> None:
                 rule.treatments[0].span,
                 "remove the treatment, or give the column another role",
             )
+
+
+def _check_released(statement: CreateRelease) -> None:
+    """Raise where nothing leaves; a misspelt name is told before, as what was meant would."""
     if not any(rule.is_released for rule in statement.rules):
         raise BindError(
             "no column of this release leaves",

@@ -17,6 +17,7 @@ from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, su
 from ppdm_sql.model.hierarchy import SUPPRESSED, Dates, Listed, Ranges
 from ppdm_sql.model.syntax import FileBody, TableBody, TreeBody
 from ppdm_sql.session.creation import definition_of
+from ppdm_sql.session.sources import no_such_file
 from ppdm_sql.store import catalog, hierarchies
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _file_levels(body: FileBody) -> list[pa.Array]:
             ),
         )
     except FileNotFoundError:
-        raise BindError("there is no such file", body.span) from None
+        raise no_such_file(body.path, body.span) from None
     except (OSError, UnicodeDecodeError, pa.ArrowInvalid):
         # Arrow's own text may quote a line of the file.
         raise BindError(

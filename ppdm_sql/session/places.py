@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 # to what stands around the place, with `...` at the ends that were cut.
 _POINTER = re.compile(r"LINE (?P<line>\d+): (?P<text>.*)\n(?P<indent> *)(?P<carets>\^+)")
 
+_ONLY_OURS = ("AUDIT", "INTERPRET", "PUBLISH", "REFRESH")
+"""First words that no statement of DuckDB has."""
+
 
 @contextmanager
 def located(statement: PlainSql) -> Iterator[None]:
@@ -93,6 +96,8 @@ def _near_miss(words: list[str]) -> str | None:
         found = words[: len(first) + 1]
         if found[:-1] == first and difflib.get_close_matches(last, found[-1:], cutoff=0.75):
             return f"did you mean '{opening}'?"
+    if words[0] in _ONLY_OURS:
+        return f"did you mean '{words[0]} RELEASE'?"
     if {"RELEASE", "RELEASES", "HIERARCHY", "AGREEMENT"} & set(words[1:4]):
         return "statements of ppdm-sql: " + ", ".join(STATEMENTS)
     return None

@@ -28,7 +28,12 @@ def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
             "write TO 'study.duckdb', or TO 'folder/' (FORMAT parquet)",
         )
     if not target.parent.is_dir():
-        raise BindError(f"there is no folder '{Path(statement.path).parent}'", statement.path_span)
+        folder = Path(statement.path).parent
+        raise BindError(
+            f"there is no folder '{folder}'",
+            statement.path_span,
+            f"make it first: mkdir -p '{folder}'",
+        )
     if target.is_symlink():
         raise Refused(
             f"'{statement.path}' is a symbolic link", statement.path_span, "name what it points to"

@@ -57,7 +57,11 @@ def check_file(path: Path, span: Span | None = None) -> None:
             f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
         )
     if not path.parent.is_dir():
-        raise PpdmError(f"'{path}' cannot be written: there is no such folder", span)
+        raise PpdmError(
+            f"'{path}' cannot be written: there is no such folder",
+            span,
+            f"make it first: mkdir -p '{path.parent}'",
+        )
 
 
 def _check_tables(engine: Engine, schema: Name, span: Span | None) -> None:

@@ -50,7 +50,7 @@ class Sources:
     def columns(self, source: Source) -> tuple[SourceColumn, ...]:
         """Return the columns of a source; raise `EngineError` when it cannot be read."""
         if isinstance(source, FileSource) and _is_missing(source.path):
-            raise BindError("there is no such file", source.span)
+            raise no_such_file(source.path, source.span)
         select = exp.select("*").from_(source_table(source)).limit(0)
         try:
             found = self._engine.columns(select)
@@ -138,6 +138,11 @@ class Sources:
     def _relations(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self._engine.query(_RELATIONS).to_pylist()
         return rows
+
+
+def no_such_file(path: str, span: Span | None) -> BindError:
+    """Return an error that says where was looked: a relative name is one from here."""
+    return BindError("there is no such file", span, f"looked for '{Path(path).absolute()}'")
 
 
 def _is_missing(path: str) -> bool:

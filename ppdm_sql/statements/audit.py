@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name, QualifiedName
 
 
+_ORDER = "the order is AUDIT RELEASE name AGAINST table INTO schema TO 'report.html'"
 _TABLE = "the name of a table"
 
 
@@ -34,6 +35,9 @@ def parse_audit_release(cursor: Cursor) -> AuditRelease:
     if cursor.take("TO"):
         path = _file(cursor)
         allowed = []
+    for word in ("AGAINST", "INTO"):
+        if word not in allowed and cursor.at(word):
+            cursor.fail(f"unexpected '{word}' here", _ORDER)
     cursor.expect_end(allowed)
     return AuditRelease(name, against[0], into[0], path[0], span, against[1], into[1], path[1])
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_MAGIC = b"DUCK"
+"""What a database of DuckDB has in its ninth to twelfth byte, encrypted or not."""
+_PUBLISHED = "; what PUBLISH RELEASE wrote is asked with `ppdm query`"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -25,6 +28,7 @@ def prepare(database: Path) -> None:
     """Make the folder of a new store, or check that an existing one is the owner's alone."""
     if os.name != "posix":
         raise StoreError("the owner's store needs a POSIX system, whose file modes can be checked")
+    _check_kind(database)
     folder = database.parent
     try:
         if not folder.exists() and not folder.is_symlink():
@@ -33,7 +37,7 @@ def prepare(database: Path) -> None:
     except OSError as error:
         raise StoreError(f"the folder '{folder}' cannot be made: {error.strerror}") from None
     try:
-        _check_folder(folder)
+        _check_folder(folder, database)
         if database.exists() or database.is_symlink():
             _check_file(database)
         log = wal_of(database)
@@ -80,7 +84,25 @@ def spill_folder(database: Path) -> Path:
     return database.with_name(database.name + ".spill")
 
 
-def _check_folder(folder: Path) -> None:
+def _check_kind(database: Path) -> None:
+    """Raise for a file that is no database: then who else may read it is not the matter."""
+    try:
+        if not stat.S_ISREG(database.lstat().st_mode):
+            return
+        with database.open("rb") as file:
+            beginning = file.read(12)
+    except OSError:
+        return  # told below, if it is not there to be made
+    # An empty file is taken as a new database.
+    if beginning and not beginning.endswith(_MAGIC):
+        raise StoreError(
+            f"'{database}' is not a DuckDB database",
+            hint="the owner's database is a file of its own; a script reads others, such as "
+            f"FROM '{database.name}'",
+        )
+
+
+def _check_folder(folder: Path, database: Path) -> None:
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
         raise StoreError(
@@ -92,7 +114,8 @@ def _check_folder(folder: Path) -> None:
     if found.st_mode & _OTHERS:
         raise StoreError(
             f"others may enter the folder '{folder}' (mode {stat.S_IMODE(found.st_mode):04o})",
-            hint=f"write chmod 700 '{folder}', or put the database in a folder of its own",
+            hint=f"write chmod 700 '{folder}', or put the database in a folder of its own"
+            + (_PUBLISHED if database.exists() else ""),
         )
 
 
@@ -106,7 +129,7 @@ def _check_file(path: Path, may_be_wide: bool = False) -> None:
     if found.st_mode & _OTHERS and not may_be_wide:
         raise StoreError(
             f"others may read or write '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
-            hint=f"write chmod 600 '{path}'",
+            hint=f"write chmod 600 '{path}'{_PUBLISHED}",
         )
 
 

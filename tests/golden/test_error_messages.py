@@ -47,6 +47,7 @@ def _told(error: ppdm_sql.PpdmError) -> str:
     # The lists of all treatments and of all statements grow; the golden texts need not.
     listed = suggest("", (transform.keyword for transform in TRANSFORMS))
     told = f"{type(error).__name__}: {error}\n".replace(listed, "known: <all treatments>")
+    told = told.replace(str(Path.cwd()), "<here>")
     return told.replace(", ".join(STATEMENTS), "<all statements>")
 
 

@@ -247,10 +247,32 @@ def test_a_file_that_is_no_database_is_refused_and_kept(safe: Path, content: byt
     safe.write_bytes(content)
     safe.chmod(0o600)
     error = refusal(safe)
-    assert f"'{safe}' cannot be opened as a DuckDB database" in str(error)
-    assert "it is not a database" in str(error)
+    assert f"'{safe}' is not a DuckDB database" in str(error)
+    assert "a script reads others, such as FROM 'clinic.duckdb'" in str(error)
     assert "Ada" not in str(error)
     assert safe.read_bytes() == content
+
+
+def test_a_file_that_is_no_database_is_told_before_its_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    table = tmp_path / "visits.csv"
+    table.write_text("id,name\n1,Ada\n")
+    error = refusal(table)
+    assert f"'{table}' is not a DuckDB database" in str(error)
+    assert "FROM 'visits.csv'" in str(error)
+    assert "Ada" not in str(error)
+
+
+def test_a_published_file_is_told_how_to_be_asked(safe: Path, tmp_path: Path) -> None:
+    study = tmp_path / "study.duckdb"
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute(
+            "CREATE TABLE t AS SELECT 1 AS a; CREATE RELEASE research.r FROM t (a NEUTRAL);"
+            f"PUBLISH RELEASE research.r TO '{study}'"
+        )
+    for bits in (0o755, 0o700):  # the folder is told first, then the file
+        tmp_path.chmod(bits)
+        assert "what PUBLISH RELEASE wrote is asked with `ppdm query`" in str(refusal(study))
 
 
 def test_a_database_cut_short_is_refused_and_kept(safe: Path) -> None:

@@ -1,0 +1,1 @@
+AUDIT RELEASE research.people INTO audits AGAINST clinic.people;

@@ -1,0 +1,1 @@
+AUDIT RELEASE research.people TO 'nowhere/r.html';

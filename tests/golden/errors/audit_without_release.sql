@@ -1,0 +1,1 @@
+AUDIT research.people;

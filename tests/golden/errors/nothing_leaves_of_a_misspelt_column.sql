@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.people (idd KEY);

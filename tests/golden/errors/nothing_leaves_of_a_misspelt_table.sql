@@ -1,0 +1,1 @@
+CREATE RELEASE r FROM clinic.peopel (id KEY);
