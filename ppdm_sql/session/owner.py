@@ -303,7 +303,7 @@ class Owner:
             case PublishRelease():
                 return published_result(publish(self._releases, statement))
             case AuditRelease():
-                return audit_result(self._audit(statement))
+                return audit_result(self._audit(statement), statement)
             case PlainSql():
                 return self._plain(statement, parameters)
 

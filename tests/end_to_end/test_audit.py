@@ -705,6 +705,7 @@ def test_the_command_line_ends_as_requirements_say(
     assert "k>=5: met" in done.out
     assert "known_input" in done.out
     assert json.loads((tmp_path / "a.json").read_text())["format"] == 1
+    assert done.err == f"wrote {tmp_path / 'a.json'}\n"
     missed = ppdm(*base, "--require", "known_input<=0.05")
     assert missed.code == 3
     assert "known_input<=0.05: NOT met: 1 (bmi, pulse)" in missed.out
@@ -721,6 +722,28 @@ def test_the_command_line_ends_as_requirements_say(
     alone = ppdm(*base, "--require", "linking<=0.05")
     assert alone.code == 2
     assert "--against" in alone.err
+
+
+def test_a_script_says_where_it_wrote_and_how_to_see_the_rest(
+    safe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute(
+            "CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, i % 7 AS ill FROM range(99) AS n (i);"
+            "CREATE RELEASE r FROM t (id KEY, ward QUASI, ill SENSITIVE AS mapping())"
+        )
+    ppdm = Ppdm(capsys, monkeypatch)
+    page = tmp_path / "r.html"
+    script = f"AUDIT RELEASE r INTO audits TO '{page}'"
+    done = ppdm("run", "-", "--db", str(safe), "--rows", "5", stdin=script)
+    assert done.code == 0, done.err
+    assert f"\nwrote the tables audits.audit_…\nwrote {page}\n" in done.out
+    told = "(the first 5 rows; all of them: TO 'report.html', INTO a schema, or `ppdm audit`)"
+    assert told in done.out
+    rows = ppdm("run", "-", "--db", str(safe), "--format", "json", stdin=script).out
+    assert all(json.loads(line) for line in rows.splitlines())
+    direct = ppdm("audit", "r", "--db", str(safe), "--into", "audits", "--html", str(page))
+    assert direct.err == f"wrote the tables audits.audit_…\nwrote {page}\n"
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
