@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -586,6 +587,18 @@ def test_persons_are_counted_once(owner: Owner) -> None:
     assert report.stamp.persons == 10
 
 
+def test_a_person_counts_once_for_each_value_and_null_is_one(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE visits AS FROM (VALUES (1, 'A', 1), (1, 'A', 2), (2, 'A', 1), (2, 'A', 1),"
+        " (3, 'A', NULL)) AS t (person, town, illness);"
+        "CREATE RELEASE r FROM visits (person KEY, town QUASI, illness SENSITIVE)"
+    )
+    report = owner.audit("r", is_internal=True)
+    assert report.values("l") == {"illness": 3}
+    assert report.values("entropy_l") == {"illness": pytest.approx(2**1.5)}  # of 2, 1 and 1 pairs
+    assert report.values("alpha") == {"illness": pytest.approx(2 / 3)}
+
+
 def test_an_empty_release_has_no_figures_to_show(owner: Owner) -> None:
     owner.execute(
         "CREATE TABLE t (a INTEGER, b VARCHAR);"
@@ -626,6 +639,12 @@ def test_tables_are_written_and_replaced(clinic: Owner) -> None:
     ((k,),) = clinic.execute("SELECT value FROM audits.audit_figures WHERE name = 'k'").fetchall()
     assert k >= 5
     assert clinic.execute("FROM audits.audit_attacks").fetchall()
+    (stamp,) = clinic.execute(
+        "SELECT release, version, rows, against, audited_at FROM audits.audit_stamp"
+    ).fetchall()
+    assert stamp[:4] == ("research.patients", 1, 1500, None)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    assert timedelta() <= now - stamp[4] < timedelta(minutes=5), "in UTC"
     clinic.execute("CREATE SCHEMA mine; CREATE TABLE mine.AUDIT_columns (a INTEGER)")
     clinic.execute("CREATE SCHEMA seen; CREATE VIEW seen.audit_attacks AS SELECT 1 AS a")
     for schema in ("mine", "Seen"):
