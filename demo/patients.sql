@@ -1,5 +1,6 @@
 -- A clinic's table of generated people. Every run gives the same ones: nothing here is random,
--- the numbers come from hashes of the row number.
+-- the numbers come from hashes of the row number. `ppdm demo` runs it, and says how many patients:
+-- `ppdm demo --db owner/clinic.duckdb --patients 500`.
 CREATE SCHEMA clinic;
 CREATE TABLE clinic.patients AS
 WITH

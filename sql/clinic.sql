@@ -1,7 +1,8 @@
 -- A hospital's release: one line a column, its role and its treatment.
--- Needs: demo/patients.sql. Copy it, change the names, keep the roles honest.
+-- Needs: demo/patients.sql. `ppdm demo --db owner/clinic.duckdb` makes its table, and a release of
+-- this name, which is made anew here. Copy it, change the names, keep the roles honest.
 
-CREATE RELEASE research.patients
+CREATE OR REPLACE RELEASE research.patients
 FROM clinic.patients (
     patient_id  KEY         AS pseudonym(prefix => 'P-'),  -- analysts can count and join people
     name        IDENTIFIER,                                -- never leaves

@@ -6,6 +6,6 @@ SELECT 7, 'Kim Okafor', '42001', 33, 'F', 60.0, 'Measles', 3200.00, 4;
 
 SELECT count(*) AS waiting FROM research.patients WHERE diagnosis IS NULL;
 
-REFRESH RELEASE research.patients;      -- version 2: old aliases kept, the new category numbered
+REFRESH RELEASE research.patients;      -- the next version: old aliases kept, the new category numbered
 
 SELECT count(*) AS waiting FROM research.patients WHERE diagnosis IS NULL;

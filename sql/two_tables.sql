@@ -1,5 +1,5 @@
 -- Two tables about the same people: `entity` makes their pseudonyms meet, so analysts can join.
--- Needs: demo/patients.sql.
+-- Needs: demo/patients.sql. `ppdm demo --db owner/clinic.duckdb` makes its table.
 
 CREATE TABLE clinic.visits AS
 SELECT patient_id AS patient, DATE '2025-01-01' + (hash(patient_id) % 365)::INTEGER AS day, stay_days * 410.0 AS cost

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,22 @@ def test_sql_blocks_run(page: Path) -> None:
         for block in blocks(page, "sql"):
             owner.execute(block)
         assert owner.releases()
+
+
+@pytest.mark.usefixtures("reader")
+def test_the_commands_of_the_readme_can_be_tried_one_after_the_other(tmp_path: Path) -> None:
+    (tmp_path / "sql").symlink_to(ROOT / "sql")
+    section = read(ROOT / "README.md").partition("## From the command line")[2]
+    commands = re.findall(r"^ppdm (.*)$", section.partition("```\n")[0], re.MULTILINE)
+    assert commands[0].startswith("demo --db")
+    commands[0] = commands[0].replace("demo", "demo --patients 2000", 1)
+    for command in commands:
+        # As whoever copies a line runs it, with its comment and its redirection.
+        line = f"'{sys.executable}' -m ppdm_sql {command}"
+        done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+        missed = command.startswith("audit") and done.returncode == 3  # of fewer patients
+        assert done.returncode == 0 or missed, (command, done.stderr)
+    assert (tmp_path / "report.html").exists()
 
 
 def test_every_block_says_whether_it_runs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,6 +13,19 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.report import Report
 
+_STAMP = pa.schema(
+    {
+        "release": pa.string(),
+        "version": pa.int64(),
+        "rows": pa.int64(),
+        "persons": pa.int64(),
+        "sampled": pa.int64(),
+        "seed": pa.int64(),
+        "audited_at": pa.timestamp("us"),
+        "script_sha256": pa.string(),
+        "against": pa.string(),
+    }
+)
 _FIGURES = pa.schema(
     {
         "part": pa.string(),
@@ -48,6 +62,7 @@ _SETS = pa.schema({"columns": pa.list_(pa.string()), "unique_share": pa.float64(
 _OUTCOMES = pa.schema({"requirement": pa.string(), "is_met": pa.bool_(), "sentence": pa.string()})
 
 SCHEMAS = {
+    "audit_stamp": _STAMP,
     "audit_figures": _FIGURES,
     "audit_attacks": _ATTACKS,
     "audit_columns": _COLUMNS,
@@ -73,7 +88,11 @@ def report_tables(report: Report) -> dict[str, pa.Table]:
     columns = [
         {name: getattr(column, name) for name in _COLUMNS.names} for column in report.columns
     ]
+    stamp = {name: getattr(report.stamp, name) for name in _STAMP.names}
+    # In UTC, without saying so in its type, as everywhere in the store.
+    stamp["audited_at"] = report.stamp.audited_at.astimezone(UTC).replace(tzinfo=None)
     return {
+        "audit_stamp": pa.Table.from_pylist([stamp], schema=_STAMP),
         "audit_figures": figures_table(report),
         "audit_attacks": attacks_table(report),
         "audit_columns": pa.Table.from_pylist(columns, schema=_COLUMNS),

@@ -252,11 +252,12 @@ def combine(
 
 @cli.command()
 @click.option("--patients", default=20_000, show_default=True, help="How many to generate.")
-def demo(patients: int) -> None:
+@click.option("--db", "database", metavar="FILE", help="A new database to leave it in.")
+def demo(patients: int, database: str | None) -> None:
     """Release a clinic's table of generated patients, in memory, and show what happens."""
     from ppdm_sql.cli.demo import run_demo
 
-    run_demo(patients)
+    run_demo(patients, database)
 
 
 @cli.command()

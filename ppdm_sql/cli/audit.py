@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 UNMET = 3
 """The exit status when a requirement is not met."""
+_DIGITS = 4
+"""Of figures for people; the files have all."""
 
 
 def run_audit(
@@ -30,6 +32,8 @@ def run_audit(
     is_internal: bool,
 ) -> None:
     """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
+    from ppdm_sql.session.reporting import written_to
+
     with show_progress(owner) as bar:
         report = owner.audit(
             release,
@@ -41,6 +45,8 @@ def run_audit(
         )
         with bar.paused():
             _print(report)
+            for line in written_to(into, *pages):
+                output.print_note(line)
     if not all(outcome.is_met for outcome in report.outcomes):
         sys.exit(UNMET)
 
@@ -49,12 +55,14 @@ def _print(report: Report) -> None:
     for sentence in report.verdict:
         click.echo(sentence)
     risks = [(f.name, f.about, f.value, f.sentence) for f in report.figures if f.part == "risk"]
-    output.print_table(["risk", "of", "value", "meaning"], risks)
+    output.print_table(["risk", "of", "value", "meaning"], risks, digits=_DIGITS)
     columns = [(c.name, c.role, c.treatment or "keep", c.utility, c.risk) for c in report.columns]
-    output.print_table(["column", "role", "treatment", "keeps", "attacker gets"], columns)
+    output.print_table(
+        ["column", "role", "treatment", "keeps", "attacker gets"], columns, digits=_DIGITS
+    )
     if report.attacks:
         attacks = [(a.attack, a.target, a.share, a.chance, a.sentence) for a in report.attacks]
-        output.print_table(["attack", "on", "share", "guessing", "result"], attacks)
+        output.print_table(["attack", "on", "share", "guessing", "result"], attacks, digits=_DIGITS)
     for reason in report.left_out:
         click.echo(f"left out: {reason}")
     for outcome in report.outcomes:

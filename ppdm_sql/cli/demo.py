@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import ppdm_sql
-from ppdm_sql import PrivacyWarning
+from ppdm_sql import PpdmError, PrivacyWarning
+from ppdm_sql.audit.attacks.protocol import Needs
+from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.verdict import strongest
 from ppdm_sql.cli.output import print_result, print_table
 
 if TYPE_CHECKING:
@@ -51,10 +55,15 @@ FROM ppdm_owner.r1_v1_t6_0_aliases AS m ORDER BY 1
 """
 
 
-def run_demo(patients: int) -> None:
-    """Run the whole story in memory; nothing is left behind."""
+def run_demo(patients: int, database: str | None = None) -> None:
+    """Run the whole story in memory, where nothing is left behind, or in a new database."""
+    if database is not None and os.path.lexists(database):
+        raise PpdmError(
+            f"'{database}' is there already",
+            hint="the demo makes a database of its own: name a file that is not there",
+        )
     scripts = _scripts()
-    with ppdm_sql.connect(":memory:") as owner:
+    with ppdm_sql.connect(database or ":memory:") as owner:
         generate = scripts.joinpath("patients.sql").read_text(encoding="utf-8")
         schema, table = generate.split(";", maxsplit=1)
         owner.execute(schema)
@@ -62,7 +71,10 @@ def run_demo(patients: int) -> None:
         _tell(owner, scripts.joinpath("release.sql").read_text(encoding="utf-8"))
         _group(owner, scripts.joinpath("groups.sql").read_text(encoding="utf-8"))
         _compare(owner, scripts.joinpath("incomes.sql").read_text(encoding="utf-8"))
+        _audit(owner)
         _say_what_is_not_protected()
+    if database is not None:
+        click.echo(f"\nAll of it is in '{database}': ppdm show --db '{database}'")
 
 
 def _tell(owner: Owner, release: str) -> None:
@@ -123,6 +135,21 @@ def _compare(owner: Owner, release: str) -> None:
         info for info in owner.describe("research.incomes") if info.column == "aggregated"
     )
     click.echo(f"aggregated: {aggregated.note}")
+
+
+def _audit(owner: Owner) -> None:
+    _title("The owner attacks the release: AUDIT RELEASE research.patients")
+    report = owner.audit("research.patients")
+    for sentence in report.verdict:
+        click.echo(sentence)
+    rows = []
+    for needs in Needs:
+        attacks = [attack for attack in report.attacks if attack.needs is needs]
+        place = strongest(attacks)
+        if place is not None:
+            a = attacks[place]
+            rows.append((needs.value, a.attack, a.target, percent(a.share), percent(a.chance)))
+    print_table(("who has", "attack", "on", "gets", "guessing"), rows)
 
 
 def _say_what_is_not_protected() -> None:

@@ -32,6 +32,10 @@ FORMATS = ("table", "csv", "json")
 _PIPE_WIDTH = 100_000
 """A pipe has no width of its own; a table must not be cut to that of a terminal."""
 
+_ALL = "--rows shows more"
+_WRITTEN_OUT = 1e10
+"""From here on, numbers are shown with an exponent."""
+
 
 def console() -> Console:
     """Return a console for standard output as it is now."""
@@ -47,13 +51,15 @@ def print_result(result: Result, form: str = "table", most: int | None = None) -
         for row in result.fetchall():
             click.echo(row[0])
     elif result.columns:
-        print_rows(result, form, most)
+        print_rows(result, form, most, result.hint)
     if result.more is not None and form == "table":
         print_result(result.more, form, most)
 
 
-def print_rows(result: Result | TableRows, form: str = "table", most: int | None = None) -> None:
-    """Print rows: all of them for programs, the first ones for people."""
+def print_rows(
+    result: Result | TableRows, form: str = "table", most: int | None = None, hint: str = ""
+) -> None:
+    """Print rows: all for programs, the first for people with a hint where the others are."""
     columns = result.columns
     if form != "table":
         _print_data(columns, iter(result.fetchone, None), form)
@@ -62,7 +68,7 @@ def print_rows(result: Result | TableRows, form: str = "table", most: int | None
     cut = most is not None and len(rows) > most
     print_table(columns, rows[:most])
     if cut:
-        click.echo(f"(the first {most} rows)")
+        click.echo(f"(the first {most} rows; {hint or _ALL})")
 
 
 def print_translated(rows: pa.Table, form: str) -> None:
@@ -93,15 +99,17 @@ def print_infos(infos: Sequence[ColumnInfo | Figure], form: str) -> None:
         _print_data(columns, iter(rows), form)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "") -> None:
-    """Print rows as a table."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = "", digits: int = 10
+) -> None:
+    """Print rows as a table; numbers with so many digits, but for whole parts."""
     rows = list(rows)
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for index, name in enumerate(columns):
         is_number = any(isinstance(row[index], int | float) for row in rows)
         table.add_column(_plain(name), justify="right" if is_number else "left")
     for row in rows:
-        table.add_row(*(_plain(_cell(value)) for value in row))
+        table.add_row(*(_plain(_cell(value, digits)) for value in row))
     console().print(table)
 
 
@@ -132,10 +140,14 @@ def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str
             click.echo(json.dumps(named, ensure_ascii=False, default=str))
 
 
-def _cell(value: object) -> str:
+def _cell(value: object, digits: int) -> str:
     if value is None:
         return "NULL"
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    # 12,345.6 with four digits is 12346, not 1.235e+04.
+    is_large = 10**digits - 0.5 <= abs(value) < _WRITTEN_OUT
+    return f"{value:.0f}" if is_large else f"{value:.{digits}g}"
 
 
 def _plain(text: str) -> Text:

@@ -134,7 +134,7 @@ class Owner:
             raise StatementError("sql() takes one statement; run scripts with execute()")
         statement = statements[0]
         if isinstance(statement, PlainSql):
-            with located(statement):
+            with located(statement, parameters is not None):
                 return self._engine.relation(statement.text, parameters)
         result = self._run(statement)
         rows = result.arrow() if result.columns else pa.table({"done": [result.message]})
@@ -315,7 +315,7 @@ class Owner:
             case PublishRelease():
                 return published_result(publish(self._releases, statement))
             case AuditRelease():
-                return audit_result(self._audit(statement))
+                return audit_result(self._audit(statement), statement)
             case PlainSql():
                 return self._plain(statement, parameters)
 
@@ -357,5 +357,5 @@ class Owner:
         return report
 
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
-        with located(statement):
+        with located(statement, parameters is not None):
             return Result(self._engine.plain(statement.text, parameters))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import re
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import EngineError, Span, display_width
 from ppdm_sql.statements.script import STATEMENTS
+from ppdm_sql.statements.tokens import Shape, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,11 +26,16 @@ _ONLY_OURS = ("AUDIT", "INTERPRET", "PUBLISH", "REFRESH")
 
 
 @contextmanager
-def located(statement: PlainSql) -> Iterator[None]:
-    """Point errors of a plain statement at their place in the script it came from."""
+def located(statement: PlainSql, has_values: bool = False) -> Iterator[None]:
+    """Point errors of a plain statement at their place in the script it came from.
+
+    `has_values` tells whether its parameters were given any.
+    """
     try:
         yield
     except EngineError as error:
+        if not has_values and "InvalidInput" in error.what:
+            _explain_parameter(error, statement)
         if statement.span is not None:
             error.at(place_in(statement.span, error.engine_text))
         if error.hint is None and "syntax error" in error.what:
@@ -72,6 +79,25 @@ def _index_at(text: str, column: int) -> int:
             return index
         width += size
     return len(text)
+
+
+def _explain_parameter(error: EngineError, statement: PlainSql) -> None:
+    """Say which `$name` or `?` has no value; DuckDB's text of that is withheld with others."""
+    found = words(statement.text)
+    for word, after in pairwise([*found, found[-1]]):
+        if word.shape is not Shape.SYMBOL or word.text not in ("$", "?"):
+            continue
+        end = after.span.end if word.text == "$" else word.span.end
+        name = statement.text[word.span.start : end]
+        error.what = f"there is no value for the parameter {name}"
+        error.hint = (
+            "a script has no parameters: write the value, or run the statement from Python with "
+            "execute(statement, values)"
+        )
+        if statement.span is not None:
+            begin = statement.span.start
+            error.at(Span(statement.span.text, begin + word.span.start, begin + end))
+        return
 
 
 def _explain(error: EngineError, text: str) -> None:

@@ -37,10 +37,18 @@ _VIEWS_OF_SCHEMA = (
 _FORMS = {".json": to_json, ".html": to_html, ".htm": to_html}
 
 
-def audit_result(report: Report) -> Result:
+def audit_result(report: Report, statement: AuditRelease) -> Result:
     """Return an audit as a statement answers it: the verdict, the figures, the attacks."""
-    message = "\n".join(report.verdict)
-    return Result(figures_table(report), message, more=Result(attacks_table(report)))
+    message = "\n".join((*report.verdict, *written_to(statement.into, statement.path)))
+    hint = "all of them: TO 'report.html', INTO a schema, or `ppdm audit`"
+    more = Result(attacks_table(report), hint=hint)
+    return Result(figures_table(report), message, more=more, hint=hint)
+
+
+def written_to(schema: Name | str | None, *paths: str | None) -> list[str]:
+    """Return what to say of the places that a report was written to."""
+    tables = [] if schema is None else [f"wrote the tables {schema}.audit_…"]
+    return tables + [f"wrote {path}" for path in paths if path is not None]
 
 
 def check_places(engine: Engine, statement: AuditRelease) -> None:

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 class Result:
     """The rows of the last statement. As in DuckDB, the next statement ends an unread one."""
 
-    def __init__(self, rows: Any = None, message: str = "", more: Result | None = None) -> None:
+    def __init__(
+        self, rows: Any = None, message: str = "", more: Result | None = None, hint: str = ""
+    ) -> None:
         # A DuckDB connection with a result that waits, or a table that is already here.
         self._rows = TableRows(rows) if isinstance(rows, pa.Table) else rows
         self.message = message
         """What was done, in one line; empty for plain SQL."""
         self.more = more
         """A second table that belongs to the first: the figures of DESCRIBE RELEASE."""
+        self.hint = hint
+        """Where all rows of a long table can be had, for whoever shows the first ones."""
 
     @property
     def columns(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -653,6 +654,18 @@ def test_persons_are_counted_once(owner: Owner) -> None:
     assert report.stamp.persons == 10
 
 
+def test_a_person_counts_once_for_each_value_and_null_is_one(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE visits AS FROM (VALUES (1, 'A', 1), (1, 'A', 2), (2, 'A', 1), (2, 'A', 1),"
+        " (3, 'A', NULL)) AS t (person, town, illness);"
+        "CREATE RELEASE r FROM visits (person KEY, town QUASI, illness SENSITIVE)"
+    )
+    report = owner.audit("r", is_internal=True)
+    assert report.values("l") == {"illness": 3}
+    assert report.values("entropy_l") == {"illness": pytest.approx(2**1.5)}  # of 2, 1 and 1 pairs
+    assert report.values("alpha") == {"illness": pytest.approx(2 / 3)}
+
+
 def test_an_empty_release_has_no_figures_to_show(owner: Owner) -> None:
     owner.execute(
         "CREATE TABLE t (a INTEGER, b VARCHAR);"
@@ -693,6 +706,12 @@ def test_tables_are_written_and_replaced(clinic: Owner) -> None:
     ((k,),) = clinic.execute("SELECT value FROM audits.audit_figures WHERE name = 'k'").fetchall()
     assert k >= 5
     assert clinic.execute("FROM audits.audit_attacks").fetchall()
+    (stamp,) = clinic.execute(
+        "SELECT release, version, rows, against, audited_at FROM audits.audit_stamp"
+    ).fetchall()
+    assert stamp[:4] == ("research.patients", 1, 1500, None)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    assert timedelta() <= now - stamp[4] < timedelta(minutes=5), "in UTC"
     clinic.execute("CREATE SCHEMA mine; CREATE TABLE mine.AUDIT_columns (a INTEGER)")
     clinic.execute("CREATE SCHEMA seen; CREATE VIEW seen.audit_attacks AS SELECT 1 AS a")
     for schema in ("mine", "Seen"):
@@ -803,6 +822,7 @@ def test_the_command_line_ends_as_requirements_say(
     assert "k>=5: met" in done.out
     assert "known_input" in done.out
     assert json.loads((tmp_path / "a.json").read_text())["format"] == 1
+    assert done.err == f"wrote {tmp_path / 'a.json'}\n"
     missed = ppdm(*base, "--require", "known_input<=0.05")
     assert missed.code == 3
     assert "known_input<=0.05: NOT met: 1 (bmi, pulse)" in missed.out
@@ -819,6 +839,28 @@ def test_the_command_line_ends_as_requirements_say(
     alone = ppdm(*base, "--require", "linking<=0.05")
     assert alone.code == 2
     assert "--against" in alone.err
+
+
+def test_a_script_says_where_it_wrote_and_how_to_see_the_rest(
+    safe: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute(
+            "CREATE TABLE t AS SELECT i AS id, i % 3 AS ward, i % 7 AS ill FROM range(99) AS n (i);"
+            "CREATE RELEASE r FROM t (id KEY, ward QUASI, ill SENSITIVE AS mapping())"
+        )
+    ppdm = Ppdm(capsys, monkeypatch)
+    page = tmp_path / "r.html"
+    script = f"AUDIT RELEASE r INTO audits TO '{page}'"
+    done = ppdm("run", "-", "--db", str(safe), "--rows", "5", stdin=script)
+    assert done.code == 0, done.err
+    assert f"\nwrote the tables audits.audit_…\nwrote {page}\n" in done.out
+    told = "(the first 5 rows; all of them: TO 'report.html', INTO a schema, or `ppdm audit`)"
+    assert told in done.out
+    rows = ppdm("run", "-", "--db", str(safe), "--format", "json", stdin=script).out
+    assert all(json.loads(line) for line in rows.splitlines())
+    direct = ppdm("audit", "r", "--db", str(safe), "--into", "audits", "--html", str(page))
+    assert direct.err == f"wrote the tables audits.audit_…\nwrote {page}\n"
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

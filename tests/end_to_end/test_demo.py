@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import ppdm_sql
 from ppdm_sql.cli import main
 from ppdm_sql.cli.demo import _ORDER, _scripts
 
@@ -72,6 +73,7 @@ def test_the_story_is_told_in_order(shown: str) -> None:
         "The view's own text holds no secret",
         "Groups: no patient with a delicate illness",
         "One column, seven treatments",
+        "The owner attacks the release",
     ]
     assert len(titles) == len(beginnings)
     for title, beginning in zip(titles, beginnings, strict=True):
@@ -180,6 +182,45 @@ def test_seven_treatments_are_compared(part: Callable[[str], str]) -> None:
     before, after = rows["aggregated"][3:]
     assert abs(float(before) - float(after)) < 0.02, "means of groups keep the mean"
     assert re.search(r"aggregated: \d+ groups, the smallest of \d+; [\d.]+% of the variance", text)
+
+
+def test_the_release_is_attacked(part: Callable[[str], str]) -> None:
+    text = part("The owner attacks the release")
+    sentences = [line for line in text.splitlines() if line.endswith(".")][:3]
+    assert [line.split()[0] for line in sentences[1:]] == ["The", "The"]
+    assert "The attack that gains most is" in sentences[1]
+    assert "The treated columns keep" in sentences[2]
+    rows = {row[0]: row for row in cells(text)}
+    assert list(rows) == ["nothing", "public figures", "some people", "all of a person"]
+    assert rows["some people"][1].startswith("known_pairs_")
+
+
+def test_the_readme_quotes_the_verdict_of_the_demo(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo"])
+    told = capsys.readouterr().out.partition("AUDIT RELEASE research.patients")[2].splitlines()
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (quote,) = re.findall(r"^> (Everybody .*)$", readme, re.MULTILINE)
+    assert " ".join(told[1:4]).replace("\u00a0", " ") == quote.replace("\u00a0", " ")
+
+
+def test_a_database_is_left_where_it_was_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "owner" / "clinic.duckdb"
+    for code in (0, 2):
+        with pytest.raises(SystemExit) as end:
+            main(["demo", "--patients", "300", "--db", str(place)])
+        assert end.value.code == code
+        before = place.read_bytes()
+    assert f"'{place}' is there already" in capsys.readouterr().err
+    assert place.read_bytes() == before
+    with ppdm_sql.connect(place) as owner:
+        assert [info.release for info in owner.releases()] == [
+            "research.delicate",
+            "research.incomes",
+            "research.patients",
+        ]
 
 
 def test_it_ends_with_what_is_not_protected(shown: str) -> None:

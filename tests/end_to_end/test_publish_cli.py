@@ -92,7 +92,7 @@ def test_publish_and_query(ppdm: Callable[..., Done]) -> None:
     assert shown.code == 0
     assert "NULL" in shown.out
     cut = ppdm("query", "new.duckdb", query, "--rows", "2")
-    assert "(the first 2 rows)" in cut.out
+    assert "(the first 2 rows; --rows shows more)" in cut.out
     csv = ppdm("query", "new.duckdb", query, "--format", "csv")
     assert csv.out == "ward,n\nA,2\nB,2\nC,1\n,1\n"
     rows = ppdm("query", "new.duckdb", query, "--format", "json").out.splitlines()

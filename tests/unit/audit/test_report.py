@@ -80,6 +80,7 @@ def test_tables_hold_the_same() -> None:
     assert {name: table.num_rows for name, table in tables.items()} == {
         "audit_figures": 4,
         "audit_attacks": 2,
+        "audit_stamp": 1,
         "audit_columns": 3,
         "audit_class_sizes": 3,
         "audit_singling": 1,
