@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from ppdm_sql.store.figures import Figure as StoredFigure
 
 _PRECISION = "precision of the release"
+_MOST_VERSIONS = 5
+"""Versions before that are looked at for what they showed as it was."""
 _NOT_MATCHED = (
     "without a KEY that is there and different in every row, rows of two {} cannot be matched"
 )
@@ -80,17 +82,18 @@ def audit_release(
     """Audit a release as it is now; all reads see the same data."""
     if requirements:
         _check_required(releases, statement, requirements)
-    try:
-        material = _all_material(releases, statement, is_internal, with_earlier=True)
-    except _Unreadable:
-        # What failed has ended the transaction: all is read again, without it.
-        material = _all_material(releases, statement, is_internal, with_earlier=False)
+    for versions in (_MOST_VERSIONS, 1, 0):
+        try:
+            material = _all_material(releases, statement, is_internal, versions)
+        except _Unreadable:
+            continue  # what failed has ended the transaction: all is read again, with fewer
+        break
     material = replace(material, requirements=tuple(requirements))
     return assemble(material, is_internal, releases.on_stage)
 
 
 class _Unreadable(Exception):
-    """The version before cannot be read."""
+    """A version before cannot be read."""
 
 
 def _check_required(
@@ -103,10 +106,10 @@ def _check_required(
 
 
 def _all_material(
-    releases: Releases, statement: AuditRelease, is_internal: bool, with_earlier: bool
+    releases: Releases, statement: AuditRelease, is_internal: bool, versions: int
 ) -> Material:
     with _entry(releases, statement) as entry:
-        return _material(releases, statement, entry, is_internal, with_earlier)
+        return _material(releases, statement, entry, is_internal, versions)
 
 
 @contextmanager
@@ -128,7 +131,7 @@ def _material(
     statement: AuditRelease,
     entry: Entry,
     is_internal: bool,
-    with_earlier: bool,
+    versions: int,
 ) -> Material:
     linked = () if statement.against is None else _linkable(releases.bind(entry))
     releases.on_stage("reading the release")
@@ -138,7 +141,7 @@ def _material(
     left_out: list[str] = []
     releases.on_stage("asking again")
     again = _asked_again(releases, read, left_out)
-    earlier = _earlier(releases, read, left_out, with_earlier)
+    earlier = _earlier(releases, read, left_out, versions)
     background = None
     if statement.against is not None:
         background = read_background(releases.engine, statement, read.release, read.table, left_out)
@@ -312,8 +315,8 @@ class _Earlier(NamedTuple):
     shown: Mapping[str, BoolArray] = MappingProxyType({})
 
 
-def _earlier(releases: Releases, read: _Read, left_out: list[str], is_readable: bool) -> _Earlier:
-    """Read the version before, row by row beside this one."""
+def _earlier(releases: Releases, read: _Read, left_out: list[str], versions: int) -> _Earlier:
+    """Read versions before, row by row beside this one; what any of them showed stays shown."""
     before = version_before(releases.engine, read.entry)
     if before is None:
         return _Earlier()
@@ -321,16 +324,32 @@ def _earlier(releases: Releases, read: _Read, left_out: list[str], is_readable: 
     if not _has_unique_persons(read):
         left_out.append(f"differencing was not tried: {_NOT_MATCHED.format('versions')}")
         return _Earlier()
-    if not is_readable:
+    if not versions:
         left_out.append("differencing was not tried: the version before cannot be read any more")
         return _Earlier()
+    found = _beside(releases, read, before)
+    if found is None:
+        left_out.append("differencing was not tried: the version before has no KEY that is unique")
+        return _Earlier()
+    while (before := version_before(releases.engine, before)) is not None:
+        versions -= 1
+        if not versions:
+            left_out.append("of earlier versions, not all were compared")
+            break
+        older = _beside(releases, read, before)
+        if older is not None:
+            found = found._replace(shown=_either(found.shown, older.shown))
+    return found
+
+
+def _beside(releases: Releases, read: _Read, before: Entry) -> _Earlier | None:
+    """Return what a version shows of the rows of another; None where they cannot be matched."""
     try:
         other = _read(releases, before)
     except PpdmError:
         raise _Unreadable from None
     if not _has_unique_persons(other):
-        left_out.append("differencing was not tried: the version before has no KEY that is unique")
-        return _Earlier()
+        return None
     at = _places(read.table, other.table)
     numbers = {
         column.name: _aligned(column.released.numbers, at)
@@ -343,6 +362,14 @@ def _earlier(releases: Releases, read: _Read, left_out: list[str], is_readable: 
         np.where(at >= 0, classes[np.maximum(at, 0)], -1),
         _shown_before(read, other, at),
     )
+
+
+def _either(
+    first: Mapping[str, BoolArray], second: Mapping[str, BoolArray]
+) -> Mapping[str, BoolArray]:
+    """Return what one of two versions shows."""
+    shared = {name: first[name] | second[name] for name in first.keys() & second.keys()}
+    return {**first, **second, **shared}
 
 
 def _shown_before(read: _Read, other: _Read, at: IntArray) -> dict[str, BoolArray]:

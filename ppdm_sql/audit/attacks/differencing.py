@@ -92,7 +92,7 @@ class DifferencingValues:
 
     name: ClassVar[str] = "differencing_values"
     needs: ClassVar[Needs] = Needs.VERSION
-    knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
+    knowledge: ClassVar[str] = "this version and those before it, linked person by person"
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
         """Columns of any kind, also what this version shows nothing of."""
@@ -114,7 +114,7 @@ class DifferencingValues:
             target.label,
             float(learned[there].mean()),
             0.0,
-            f"the version before shows {SHARE} of the values, which this one does not",
+            f"an earlier version shows {SHARE} of the values, which this one does not",
             int(there.sum()),
         )
 
