@@ -164,17 +164,22 @@ def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
     kept = [c.name for c in columns if c.name in same or c.treatment in ("", "keep")]
     treated = [c for c in columns if c.name not in kept]
     measured = [c.utility for c in treated if c.utility is not None]
-    bare = f"{', '.join(kept)} leave{'s' if len(kept) == 1 else ''} as they are" if kept else ""
-    bare = bare.replace("leaves as they are", "leaves as it is")
+    found = {f.name: f.value for f in figures if f.name in ("untouched", "suppressed")}
+    rest = []
+    if kept:
+        how = "leaves as it is" if len(kept) == 1 else "leave as they are"
+        rest.append(f"{', '.join(kept)} {how}")
+    if untouched := found.get("untouched"):
+        rest.append(f"{percent(untouched)} of the rows leave ungeneralized")
+    if suppressed := found.get("suppressed"):
+        rest.append(f"{percent(suppressed)} of the rows are suppressed")
+    told = ", and ".join(rest)
     if not treated:
-        return f"It costs nothing, because nothing is treated: {bare or 'no column leaves'}."
+        cost = "It costs nothing" if not suppressed else "It costs rows, not values"
+        return f"{cost}, because nothing is treated: {told or 'no column leaves'}."
     if measured:
         mean = sum(measured) / len(measured)
         cost = f"The treated columns keep {percent(mean)} of what they told, on average"
     else:
         cost = "What the treated columns keep could not be measured"
-    untouched = next((f.value for f in figures if f.name == "untouched"), None)
-    if untouched:
-        rows = f"{percent(untouched)} of the rows leave ungeneralized"
-        bare = f"{bare}, and {rows}" if bare else rows
-    return f"{cost}; {bare}." if bare else f"{cost}, and no column leaves as it is."
+    return f"{cost}; {told}." if told else f"{cost}, and no column leaves as it is."

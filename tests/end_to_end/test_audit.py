@@ -474,6 +474,7 @@ def test_how_many_were_suppressed_cannot_be_worked_out(owner: Owner) -> None:
     report = owner.audit("r")
     assert report.values("discernibility") == {"": None}
     assert report.values("suppressed")[""] == pytest.approx(5 / 200)
+    assert "2.5\u00a0% of the rows are suppressed" in report.verdict[2]
     exact = owner.audit("r", is_internal=True)
     assert exact.values("suppressed") == {"": 2 / 200}
     assert (exact.values("discernibility")[""] or 0) >= 2 * 200

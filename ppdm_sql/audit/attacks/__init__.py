@@ -21,6 +21,7 @@ from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
+from ppdm_sql.audit.attacks.known_sample import KnownSample
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
 from ppdm_sql.audit.attacks.ordering import Ordering
@@ -40,6 +41,7 @@ ATTACKS: tuple[Attack, ...] = (
     Frequency(),
     Ordering(),
     Spectral(),
+    KnownSample(),
     KnownPairs(2),
     KnownPairs(5),
     KnownPairs(20),

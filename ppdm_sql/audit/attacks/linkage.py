@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.subject import Values
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from ppdm_sql.anonymity import IntArray
     from ppdm_sql.audit.attacks.likeness import Unlikeness
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.subject import Column, Subject
 
 MOST_ROWS = 200_000
 """Rows that somebody is looked for in: all of them, as long as there are not more."""
@@ -54,6 +56,7 @@ class RecordLinkage:
             for column in pool.columns
             if column.name in names and (found := unlikeness(column)) is not None
         }
+        columns = [*compared.values(), *map(_ranks_of_lengths, _turned_groups(pool, names))]
         people = min(MOST_PEOPLE, max(_COMPARISONS // pool.rows, 1), pool.rows)
         wanted = np.sort(generator.choice(pool.rows, people, replace=False))
         whose = "one of the right person"
@@ -63,12 +66,33 @@ class RecordLinkage:
             self.knowledge,
             target.scope,
             ", ".join(compared),
-            correct_links(list(compared.values()), wanted, pool.rows, pool.repeated_persons),
+            correct_links(columns, wanted, pool.rows, pool.repeated_persons),
             1 / pool.rows,
             f"for {SHARE} of {people:,} rows looked for, the nearest of {among} {pool.rows:,}"
             f" released rows is {'the right one' if pool.repeated_persons is None else whose}",
             people,
         )
+
+
+def _turned_groups(pool: Subject, names: Collection[str]) -> list[list[Column]]:
+    """Return columns that were rotated together and nothing more."""
+    groups: dict[int, list[Column]] = {}
+    for column in pool.columns:
+        if column.name in names and column.is_numeric and column.treatments == ("rotation",):
+            groups.setdefault(column.group, []).append(column)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _ranks_of_lengths(group: Sequence[Column]) -> Unlikeness:
+    """Compare rows by what a turn keeps: how far they are from 0."""
+    parts = ([c.original.numbers for c in group], [c.released.numbers for c in group])
+    before, after = (
+        Values(np.linalg.norm(np.stack([part for part in side if part is not None]), axis=0))
+        for side in parts
+    )
+    found = unlikeness(replace(group[0], original=before, released=after))
+    assert found is not None
+    return found
 
 
 def correct_links(

@@ -168,3 +168,15 @@ def test_any_row_of_the_right_person_is_right() -> None:
 def test_few_rows_are_linked_too() -> None:
     column = labels("town", range(3), range(3), "keep", Role.QUASI)
     assert attack_table(RecordLinkage(), column).share == 1
+
+
+def test_a_turn_keeps_how_far_rows_are_from_nothing() -> None:
+    y = RNG.normal(0, 40, 4_000)
+    c, s = np.cos(2.0), np.sin(2.0)
+    turned = (
+        numbers("x", X, c * X + s * y, "rotation", group=1),
+        numbers("y", y, c * y - s * X, "rotation", group=1),
+    )
+    assert attack_table(RecordLinkage(), *turned).share > 0.9
+    apart = [replace(column, group=i) for i, column in enumerate(turned)]
+    assert attack_table(RecordLinkage(), *apart).share < 0.2
