@@ -11,7 +11,9 @@ from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
 from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.face_value import FaceValue
+from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.kernels.bands import Bands
 from ppdm_sql.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
 from tests.unit.audit.subjects import labels, numbers, subject
@@ -137,30 +139,86 @@ def graded(x: np.ndarray, edges: list[float]) -> np.ndarray:
     return np.asarray(low + 1 + np.minimum(part, 0.999))
 
 
+AGES = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
+WEIGHTS = np.random.default_rng(3).normal(75, 12, 2_000).clip(31, 149)
+
+
+def spacing(x: np.ndarray, released: np.ndarray, word: str = "graded_grouping") -> float:
+    return attack_column(BandWidth(), numbers("x", x, released, word)).share
+
+
 @pytest.mark.parametrize("edges", [[15, 30, 45, 60, 75, 90], [15, 20, 45, 62, 90]])
 def test_band_width_is_read_off_the_spacing_of_ages(edges: list[float]) -> None:
-    ages = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
-    found = attack_column(BandWidth(), numbers("age", ages, graded(ages, edges), "graded_grouping"))
+    found = attack_column(BandWidth(), numbers("age", AGES, graded(AGES, edges), "graded_grouping"))
     assert found.share > 0.99
     assert found.knowledge == "none"
     assert "but for the unit" in found.sentence
+    assert found.chance == np.unique(AGES, return_counts=True)[1].max() / 2_000
 
 
-def test_band_width_of_real_numbers_stays_hidden() -> None:
-    weights = np.random.default_rng(3).normal(75, 12, 2_000).clip(31, 149)
-    column = numbers("weight", weights, graded(weights, [30, 60, 90, 120, 150]), "graded_grouping")
-    assert attack_column(BandWidth(), column).share < 0.01
+def test_whole_numbers_show_their_spacing_however_they_were_scaled_or_moved() -> None:
+    for by in (0.62, 1.37, 2.93):
+        assert spacing(AGES, by * AGES, "scaling") == 1
+    assert spacing(AGES, AGES + 123.456, "translation") == 1
+    assert spacing(AGES * 1e9, AGES * 1e9 + 0.1, "translation") == 1
+    assert spacing(AGES[:6], 1.37 * AGES[:6], "scaling") == 1
+
+
+@pytest.mark.parametrize("unit", [500, 5, 3, 0.5, 0.25, 0.01])
+def test_originals_of_any_unit_show_their_spacing(unit: float) -> None:
+    x = unit * np.random.default_rng(7).integers(0, 20, 500)
+    assert spacing(x, graded(x, [0, 4 * unit, 8 * unit, 20 * unit])) == 1
+    assert spacing(x, 1.37 * x, "scaling") == 1
+
+
+def test_a_step_that_no_two_values_lie_apart_is_found() -> None:
+    """Few of all cents are there: gaps are several of them."""
+    cents = 1_000 + np.random.default_rng(8).integers(0, 900_000, 2_000) / 100
+    edges = np.linspace(cents.min(), 10_001, 6).tolist()
+    assert spacing(cents, graded(cents, edges)) > 0.99
+    assert spacing(cents, 1.37 * cents, "scaling") > 0.99
+    primes = np.array([0.0, 15, 21, 31, 46, 67])  # gaps of 15, 6, 10, 15, 21
+    assert step_of(gaps_of(primes * 1.37)) == pytest.approx(1.37)
+    assert spacing(primes, 1.37 * primes, "scaling") == 1
+
+
+def test_the_end_of_a_band_is_read_as_its_end() -> None:
+    x = np.arange(0.0, 121.0)
+    released = Bands(np.array([0.0, 40]), np.array([40.0, 120]), np.array([1.0, 2])).grade(x)
+    assert released[-1] == 2.999
+    assert spacing(x, released) == 1
+
+
+def test_spacing_of_real_numbers_stays_hidden() -> None:
+    """Equal bands keep ratios of distances, but no step tells that there are equal bands."""
+    for rows in (5, 10, 50, 2_000):
+        x = WEIGHTS[:rows]
+        assert spacing(x, graded(x, [30, 60, 90, 120, 150])) == 0
+        assert spacing(x, 1.37 * x, "scaling") == spacing(x, x + 17, "translation") == 0
+    assert spacing(AGES, AGES + np.random.default_rng(9).normal(0, 3, 2_000), "noise") == 0
+
+
+def test_a_distance_is_told_exactly_or_not_at_all() -> None:
+    x = np.random.default_rng(10).uniform(0, 1_000, 2_000)
+    assert spacing(x, np.rint(x), "translation") < 0.02
 
 
 def test_without_two_values_in_a_band_there_is_no_spacing() -> None:
-    assert placed(np.array([1.5, 2.5, 3.5])) is None
-    column = numbers("x", [1, 2, 3], [1.5, 2.5, 3.5], "graded_grouping")
-    assert attack_column(BandWidth(), column).share == 0
+    assert placed(np.array([1.5, 2.5, 3.5]), ("graded_grouping",)) is None
+    assert spacing(np.array([1.0, 2, 3]), np.array([1.5, 2.5, 3.5])) == 0
+    assert spacing(np.array([1.0, 2, 3]), np.full(3, 7.0), "translation") == 0
+    assert len(gaps_of(np.empty(0))) == 0
+
+
+def test_one_gap_in_each_band_is_its_step() -> None:
+    kids = np.random.default_rng(12).integers(0, 6, 500).astype(float)
+    assert spacing(kids, graded(kids, [0, 2, 4, 6])) == 1
 
 
 def test_band_width_looks_at_few_bands_only() -> None:
-    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1, 5_000]),))
-    assert not BandWidth().applies_to(target, Scene(subject(*target.columns)))
+    for released in ([1, 5_000], [1, np.nan]):
+        column = numbers("x", [1, 2], released, "graded_grouping")
+        assert not BandWidth().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
 
 
 def noisy(seed: int) -> np.ndarray:
