@@ -13,6 +13,7 @@ from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
 from ppdm_sql.kernels.bands import Bands
 from ppdm_sql.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
@@ -110,16 +111,32 @@ def test_values_near_the_original_are_taken_as_they_stand() -> None:
     assert found.share > 0.99
     assert found.knowledge == "none"
     assert found.of == 2_000
+    assert found.chance == chance_number(x, tolerance(x)) > 0
     hidden = attack_column(FaceValue(), numbers("x", x, x + 40))
     assert hidden.share == 0
     noised = x + np.random.default_rng(5).normal(0, 50, 2_000)
     assert attack_column(FaceValue(), numbers("x", x, noised, "noise")).share < 0.03
 
 
+@pytest.mark.parametrize("unit", [1, 0.1])
+def test_small_noise_on_numbers_with_few_decimals_is_rounded_away(unit: float) -> None:
+    kids = unit * np.random.default_rng(13).integers(0, 6, 2_000)
+    noise = np.random.default_rng(14).normal(0, 1, 2_000)
+    found = attack_column(FaceValue(), numbers("kids", kids, kids + 0.3 * unit * noise, "noise"))
+    assert found.share == pytest.approx(0.904, abs=0.02)  # within half a unit
+    hidden = attack_column(FaceValue(), numbers("kids", kids, kids + 9 * unit * noise, "noise"))
+    assert hidden.share < 0.08
+    real = kids + 0.1 * unit * np.random.default_rng(15).random(2_000)
+    shown = attack_column(FaceValue(), numbers("x", real, real + 0.3 * unit * noise, "noise"))
+    assert shown.share < 0.2
+
+
 def test_labels_that_stayed_are_taken_as_they_stand() -> None:
     town = np.random.default_rng(6).integers(0, 5, 1_000)
     some = np.where(np.arange(1_000) % 4 == 0, 9, town)
-    assert attack_column(FaceValue(), labels("town", town, some)).share == 0.75
+    found = attack_column(FaceValue(), labels("town", town, some))
+    assert found.share == 0.75
+    assert found.chance == np.bincount(town).max() / 1_000
     assert attack_column(FaceValue(), labels("town", town, town + 5)).share == 0
     nothing = Target(Scope.COLUMN, (labels("town", [-1, 1], [1, -1]),))
     assert not FaceValue().applies_to(nothing, Scene(subject(*nothing.columns)))
