@@ -23,6 +23,7 @@ from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
+from ppdm_sql.audit.attacks.mean_kept import MeanKept
 from ppdm_sql.audit.attacks.ordering import Ordering
 from ppdm_sql.audit.attacks.protocol import NONE, Needs, Scope
 from ppdm_sql.audit.attacks.spectral import Spectral
@@ -37,6 +38,7 @@ ATTACKS: tuple[Attack, ...] = (
     Averaging(),
     DigitShift(),
     BandWidth(),
+    MeanKept(),
     Frequency(),
     Ordering(),
     Spectral(),

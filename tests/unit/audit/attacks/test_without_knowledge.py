@@ -12,7 +12,8 @@ from ppdm_sql.audit.attacks.band_width import BandWidth, placed
 from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.mean_kept import MeanKept, given_back
+from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
 from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
 from ppdm_sql.kernels.bands import Bands
 from ppdm_sql.kernels.digits import shift_digits
@@ -236,6 +237,59 @@ def test_band_width_looks_at_few_bands_only() -> None:
     for released in ([1, 5_000], [1, np.nan]):
         column = numbers("x", [1, 2], released, "graded_grouping")
         assert not BandWidth().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+
+
+def mean_noised(x: np.ndarray, factor: float = 2) -> np.ndarray:
+    """Document 004: one amount off values from the mean on, one onto those below."""
+    above = x >= x.mean()
+    amounts = factor * x.mean() / np.array([above.sum(), (~above).sum()])
+    return np.asarray(np.where(above, x - amounts[0], x + amounts[1]))
+
+
+def kept(x: np.ndarray, released: np.ndarray) -> Finding:
+    return attack_column(MeanKept(), numbers("pay", x, released, "mean_noise"))
+
+
+def test_mean_noise_is_undone_by_the_mean_that_it_keeps() -> None:
+    pay = np.random.default_rng(16).uniform(1_000, 90_000, 120)
+    found = kept(pay, mean_noised(pay))
+    assert found.share > 0.9
+    assert found.knowledge == "none"
+    assert found.of == 120
+    assert found.chance == chance_number(pay, tolerance(pay)) > 0
+    assert kept(pay, mean_noised(pay, 6)).share < 0.05
+    assert kept(pay, pay + np.random.default_rng(17).normal(0, 20_000, 120)).share < 0.06
+    assert kept(pay - 91_000, mean_noised(pay - 91_000)).share == 1  # sides that went apart
+
+
+@pytest.mark.parametrize("places", [0, 2])
+def test_few_decimals_tell_which_side_a_value_came_from(places: int) -> None:
+    pay = np.random.default_rng(18).uniform(1_000, 90_000, 20).round(places)
+    assert kept(pay, mean_noised(pay)).share == 1
+    assert kept(pay, mean_noised(pay, 6)).share == 0
+    many = np.random.default_rng(19).uniform(0, 100, 5_000).round(places)
+    assert kept(many, mean_noised(many)).share == 1
+
+
+def test_the_mean_is_that_of_all_rows() -> None:
+    pay = np.random.default_rng(20).uniform(1_000, 90_000, 300)
+    everybody = subject(numbers("pay", pay, mean_noised(pay), "mean_noise"))
+    sample = everybody.take(np.arange(0, 300, 5))
+    column = sample.columns[0]
+    assert attack_column(MeanKept(), column, Scene(sample)).share < 0.1
+    assert attack_column(MeanKept(), column, Scene(sample, everybody=everybody)).share > 0.9
+
+
+def test_only_mean_noise_alone_keeps_such_a_mean() -> None:
+    ages = np.arange(20.0, 90.0)
+    for words in (("noise",), ("mean_noise", "translation")):
+        column = replace(numbers("age", ages, ages), treatments=words)
+        assert not MeanKept().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+    text = labels("x", [1, 2], [1, 2], "mean_noise")
+    assert not MeanKept().applies_to(Target(Scope.COLUMN, (text,)), Scene(subject(text)))
+    assert given_back(np.full(3, 7.0), np.full(3, 7.0), 0).tolist() == [7, 7, 7]
+    large = 1e306 * ages
+    assert kept(large, mean_noised(ages) * 1e306).share > 0.9
 
 
 def noisy(seed: int) -> np.ndarray:
