@@ -5,7 +5,7 @@ The words of a column's treatments are known to everybody: a published file has 
 
 from __future__ import annotations
 
-from itertools import dropwhile
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -42,20 +42,30 @@ def guess_numbers(
     x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
 ) -> FloatArray:
     """Return guesses for released numbers, from known originals `x` of released `y`."""
-    rest = tuple(dropwhile(DIGITS.__contains__, words))
-    by = moves(words[: len(words) - len(rest)])
-    if by:
+    first, last = _digits(words), _digits(words[::-1])
+    if moves(first):
         # There is no secret in digits: what came after them is fitted to moved ones.
         places = decimals_of(x)
-        between = moved(x, places, by)
+        between = moved(x, places, moves(first))
         told = ~np.isnan(between)
-        return moved(guess_numbers(between[told], y[told], unknown, rest), places, -by)
+        guess = guess_numbers(between[told], y[told], unknown, words[len(first) :])
+        return moved(guess, places, -moves(first))
+    if moves(last):
+        places = decimals_of(np.concatenate((y, unknown)))
+        before, wanted = (moved(part, places, -moves(last)) for part in (y, unknown))
+        told = ~np.isnan(before)
+        return guess_numbers(x[told], before[told], wanted, words[: len(words) - len(last)])
     exact = exact_model(x, y, unknown, words)
     if exact is None:
         return likely_model(x, y, words)[0](unknown)
     guess = exact(unknown)
     open_ = np.isnan(guess)
     return np.where(open_, likely_model(x, y, words)[0](unknown), guess) if open_.any() else guess
+
+
+def _digits(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that a chain begins with and that move digits."""
+    return tuple(takewhile(DIGITS.__contains__, words))
 
 
 def exact_model(

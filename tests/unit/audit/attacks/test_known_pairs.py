@@ -75,14 +75,21 @@ def test_rho_leaves_the_other_rows_to_known_persons() -> None:
     assert attack_group(KnownPairs(20), *mixed).share == pytest.approx(0.95, abs=0.03)
 
 
-def test_digits_that_moved_before_are_moved_for_known_persons_first() -> None:
+def shifted(x: np.ndarray, by: int) -> np.ndarray:
+    return shift_digits(x.astype(np.uint64), by).astype(float)
+
+
+def test_digits_that_moved_are_moved_for_known_persons() -> None:
     pay = np.random.default_rng(15).integers(1_000, 90_000, 2_000)
-    up, down = (shift_digits(pay.astype(np.uint64), by).astype(float) for by in (1, -1))
+    up, down = shifted(pay, 1), shifted(pay, -1)
     chains = [
         (("bit_plus", "translation"), up + 777.5),
         (("bit_plus", "scaling"), 1.37 * up),
         (("bit_minus", "translation"), down - 100),
         (("bit_plus", "bit_minus", "bit_plus", "translation"), up + 3),
+        (("translation", "bit_plus"), shifted(pay + 777, 1)),
+        (("scaling", "bit_minus", "bit_minus"), shifted(shifted(3 * pay, -1), -1)),
+        (("bit_minus", "translation", "bit_plus"), shifted(shifted(pay, -1) + 777, 1)),
     ]
     for words, released in chains:
         column = replace(numbers("pay", pay, released), treatments=words)
