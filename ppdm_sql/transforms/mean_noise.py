@@ -37,7 +37,8 @@ class MeanNoise:
     keyword: ClassVar[str] = "mean_noise"
     summary: ClassVar[str] = "one amount off values from the mean on, one onto those below"
     undone_by: ClassVar[str] = (
-        "one known value on each side of the mean; the more rows, the smaller the amounts"
+        "knowing the method, for the mean is kept, or one known value on each side of it;"
+        " the more rows, the smaller the amounts"
     )
     exactness: ClassVar[Exactness] = Exactness.NONE
 

@@ -24,6 +24,7 @@ from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.known_sample import KnownSample
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
+from ppdm_sql.audit.attacks.mean_kept import MeanKept
 from ppdm_sql.audit.attacks.ordering import Ordering
 from ppdm_sql.audit.attacks.protocol import NONE, Needs, Scope
 from ppdm_sql.audit.attacks.spectral import Spectral
@@ -38,6 +39,7 @@ ATTACKS: tuple[Attack, ...] = (
     Averaging(),
     DigitShift(),
     BandWidth(),
+    MeanKept(),
     Frequency(),
     Ordering(),
     Spectral(),

@@ -1,4 +1,4 @@
-"""Read the width of graded bands off the spacing of the values in them."""
+"""Read distances off the spacing of released values, and the width of graded bands with them."""
 
 from __future__ import annotations
 
@@ -7,44 +7,46 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.band_edges import LEAST_STEP
+from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
+from ppdm_sql.kernels.bands import END_OF_BAND
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
-_UNITS = (1.0, 0.1, 0.01, 10.0, 100.0)
-"""Originals come in whole units, or in a decimal part of one. The finding says that it leaves open
-which: the best is taken."""
+_GRADED = "graded_grouping"
 _MOST_BANDS = 1_000
+_UNITS_TRIED = 21
 
 
 @dataclass(frozen=True, slots=True)
 class BandWidth:
-    """Take the smallest step between values of a band for one unit of the original."""
+    """Take the step that values lie apart for one unit of the original."""
 
     name: ClassVar[str] = "band_width"
     needs: ClassVar[Needs] = Needs.NOTHING
     knowledge: ClassVar[str] = NONE
 
     def applies_to(self, target: Target, scene: Scene) -> bool:
-        """Numbers in few bands."""
-        if target.scope is not Scope.COLUMN or not target.columns[0].is_numeric:
+        """Numbers; those of graded grouping in few bands."""
+        column = target.columns[0]
+        if target.scope is not Scope.COLUMN or not column.is_numeric:
             return False
-        y = target.columns[0].pair()[1]
-        return len(y) > 1 and float(np.ptp(np.floor(y))) <= _MOST_BANDS
+        y = column.pair()[1]
+        if len(y) < 2:
+            return False
+        return _GRADED not in column.treatments or float(np.ptp(np.floor(y))) <= _MOST_BANDS
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Say how many distances from the smallest value come out exactly."""
         x, y = target.columns[0].pair()
-        distance = x - x.min()
-        steps = placed(y)
         near = 1e-6 * max(float(np.ptp(x)), 1e-300)
-        share = 0.0
-        if steps is not None:
-            share = max(recovered(distance, unit * (steps - steps.min()), near) for unit in _UNITS)
+        steps = placed(y, target.columns[0].treatments)
+        share = 0.0 if steps is None else _best_share(x - x.min(), steps - steps.min(), near)
         return Finding(
             self.name,
             self.knowledge,
@@ -58,24 +60,43 @@ class BandWidth:
         )
 
 
-def placed(y: FloatArray) -> FloatArray | None:
-    """Return values in units of the smallest step, bands laid end to end; None if none is seen."""
-    bands = np.floor(y)
-    distinct = np.unique(y)
-    owner = np.floor(distinct)
-    steps = np.diff(distinct)
-    inside = (np.diff(owner) == 0) & (steps > LEAST_STEP)
-    if not inside.any():
+def _best_share(distance: FloatArray, steps: FloatArray, near: float) -> float:
+    """Return how many distances are so many steps, in the unit that most of them agree on.
+
+    The finding says that it leaves the unit open: the best is taken.
+    """
+    apart = steps > 0
+    if not apart.any():
+        return 0.0
+    units = np.quantile(
+        distance[apart] / steps[apart], np.linspace(0, 1, _UNITS_TRIED), method="nearest"
+    )
+    return max(recovered(distance, unit * steps, near) for unit in np.unique(units).tolist())
+
+
+def placed(y: FloatArray, words: Sequence[str]) -> FloatArray | None:
+    """Return values in steps, bands laid end to end; None if they lie no whole steps apart."""
+    if _GRADED in words:
+        return _in_bands(y)
+    step = step_of(gaps_of(y))
+    return None if step is None else y / step
+
+
+def _in_bands(y: FloatArray) -> FloatArray | None:
+    names, at = np.unique(np.floor(y), return_inverse=True)
+    parts = y - np.floor(y)
+    # The end of a band does not lie where it belongs, but is known to be one.
+    is_end = np.abs(parts - END_OF_BAND) < 1e-9
+    bands = [y[(at == band) & ~is_end] for band in range(len(names))]  # bands, not rows
+    gaps = [gaps_of(band) for band in bands]
+    steps = [step_of(own) for own in gaps]
+    widths = [1 / step for step in steps if step is not None]
+    # One gap says nothing about whether there are steps, where others say that there are none.
+    seen = [step is not None for own, step in zip(gaps, steps, strict=True) if len(own) > 1]
+    if not widths or (seen and np.mean(seen) <= 0.5):
         return None
-    widths: dict[float, float] = {}
-    for band in np.unique(owner):  # bands, not rows
-        own = steps[inside & (owner[:-1] == band)]
-        if len(own):
-            widths[float(band)] = 1 / float(own.min())
-    usual = float(np.median(list(widths.values())))
-    names = np.unique(bands)
-    width = np.array([widths.get(float(band), usual) for band in names])
+    usual = float(np.median(widths))
+    width = np.array([usual if step is None else 1 / step for step in steps])
     starts = np.concatenate(([0.0], np.cumsum(width)[:-1]))
-    at = np.searchsorted(names, bands)
-    result: FloatArray = starts[at] + (y - bands) * width[at]
+    result: FloatArray = starts[at] + np.where(is_end, 1.0, parts) * width[at]
     return result

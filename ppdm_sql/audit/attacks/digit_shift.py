@@ -61,9 +61,10 @@ class DigitShift:
 
 def has_few_decimals(y: FloatArray) -> BoolArray:
     """Tell which numbers have at most six decimals, and no more digits than can be told."""
-    scaled = y * 10.0**_MOST_DECIMALS
+    is_short = np.abs(y) < _LARGEST
+    scaled = np.where(is_short, y, 0.0) * 10.0**_MOST_DECIMALS
     is_written = np.abs(scaled - np.rint(scaled)) <= 1e-6 + 2 * np.spacing(np.abs(scaled))
-    few: BoolArray = is_written & (np.abs(y) < _LARGEST)
+    few: BoolArray = is_written & is_short
     return few
 
 

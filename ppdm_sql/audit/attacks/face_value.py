@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from ppdm_sql.audit.attacks.digit_shift import decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_label, chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
+    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
 
 
 @dataclass(frozen=True, slots=True)
 class FaceValue:
-    """Take the released value for the original one."""
+    """Take the released value for the original one, rounded where those are written shorter."""
 
     name: ClassVar[str] = "face_value"
     needs: ClassVar[Needs] = Needs.NOTHING
@@ -37,7 +41,8 @@ class FaceValue:
         if column.is_numeric:
             x, y = column.pair()
             size, near = len(x), tolerance(x)
-            share, chance = recovered(x, y, near), chance_number(x, near)
+            share = max(recovered(x, guess, near) for guess in (y, as_written(x, y)))
+            chance = chance_number(x, near)
         else:
             before, after = column.label_pair()
             size = len(before)
@@ -52,3 +57,11 @@ class FaceValue:
             f"{SHARE} of the values can be read as they stand",
             size,
         )
+
+
+def as_written(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return released numbers with the decimals of the originals: nobody has 1.7 children."""
+    if not has_few_decimals(x).all():
+        return y
+    with np.errstate(over="ignore", invalid="ignore"):  # too long to be rounded, or to be right
+        return np.round(y, decimals_of(x))

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
-from ppdm_sql.audit.attacks.scoring import chance_label
+from ppdm_sql.audit.attacks.scoring import chance_label, halves
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import IntArray
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Frequency:
-    """Half of the sample stands for a public marginal of the other half."""
+    """Half of all rows stands for a public marginal of the other half."""
 
     name: ClassVar[str] = "frequency"
     needs: ClassVar[Needs] = Needs.FIGURES
@@ -34,33 +35,37 @@ class Frequency:
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Take the n-th most frequent alias for the n-th most frequent category."""
-        x, y = target.columns[0].label_pair()
-        order = scene.generator(self.name + target.label).permutation(len(x))
-        public, attacked = order[: len(x) // 2], order[len(x) // 2 :]
-        guess = by_frequency(x[public], y[attacked])
-        share = float((guess == x[attacked]).mean())
+        # Of all rows: how near frequencies can be and still be told apart goes with their number.
+        x, y = whole(target.columns[0], scene).label_pair()
+        generator = scene.generator(self.name + target.label)
+        got = []
+        for public, attacked in halves(len(x), generator):
+            guess = by_frequency(x[public], y[attacked], generator)
+            got.append((float((guess == x[attacked]).mean()), chance_label(x[attacked])))
+        share, chance = np.mean(got, axis=0).tolist()
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             target.label,
             share,
-            chance_label(x[attacked]),
+            chance,
             f"matching frequencies names {SHARE} of the values",
-            len(attacked),
+            len(x) - len(x) // 2,
         )
 
 
-def by_frequency(public: IntArray, aliases: IntArray) -> IntArray:
+def by_frequency(public: IntArray, aliases: IntArray, generator: np.random.Generator) -> IntArray:
     """Return for each alias the public category of the same rank by frequency; -1 beyond them."""
-    categories = _ranked(public)
-    ranked = _ranked(aliases)
+    categories, ranked = _ranked(public, generator), _ranked(aliases, generator)
     meaning = np.full(int(aliases.max()) + 1, -1, dtype=np.int64)
     size = min(len(categories), len(ranked))
     meaning[ranked[:size]] = categories[:size]
     return meaning[aliases]
 
 
-def _ranked(codes: IntArray) -> IntArray:
+def _ranked(codes: IntArray, generator: np.random.Generator) -> IntArray:
     distinct, times = np.unique(codes, return_counts=True)
-    return distinct[np.argsort(-times, kind="stable")]
+    # Equally frequent ones in any order: numbers of categories and aliases, which both count the
+    # same rows, would tell which belong together.
+    return distinct[np.lexsort((generator.random(len(distinct)), -times))]

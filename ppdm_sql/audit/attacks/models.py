@@ -5,11 +5,13 @@ The words of a column's treatments are known to everybody: a published file has 
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ppdm_sql.audit.attacks.band_edges import fit_bands
+from ppdm_sql.audit.attacks.digit_shift import decimals_of, moved, moves
 from ppdm_sql.audit.attacks.two_sides import fit_sides
 from ppdm_sql.audit.attacks.units import safe_unit
 
@@ -29,6 +31,8 @@ MOST = 0.6
 _NEARLY = 1e-3
 AS_GOOD = 1.25
 """An error that is larger by this factor is as good."""
+DIGITS = frozenset({"bit_plus", "bit_minus"})
+"""Treatments that move digits."""
 AROUND = frozenset({"noise", "mean_noise", "microaggregation"})
 """Treatments whose values lie around the original ones."""
 
@@ -38,12 +42,30 @@ def guess_numbers(
     x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
 ) -> FloatArray:
     """Return guesses for released numbers, from known originals `x` of released `y`."""
+    first, last = _digits(words), _digits(words[::-1])
+    if moves(first):
+        # There is no secret in digits: what came after them is fitted to moved ones.
+        places = decimals_of(x)
+        between = moved(x, places, moves(first))
+        told = ~np.isnan(between)
+        guess = guess_numbers(between[told], y[told], unknown, words[len(first) :])
+        return moved(guess, places, -moves(first))
+    if moves(last):
+        places = decimals_of(np.concatenate((y, unknown)))
+        before, wanted = (moved(part, places, -moves(last)) for part in (y, unknown))
+        told = ~np.isnan(before)
+        return guess_numbers(x[told], before[told], wanted, words[: len(words) - len(last)])
     exact = exact_model(x, y, unknown, words)
     if exact is None:
         return likely_model(x, y, words)[0](unknown)
     guess = exact(unknown)
     open_ = np.isnan(guess)
     return np.where(open_, likely_model(x, y, words)[0](unknown), guess) if open_.any() else guess
+
+
+def _digits(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words that a chain begins with and that move digits."""
+    return tuple(takewhile(DIGITS.__contains__, words))
 
 
 def exact_model(
@@ -189,14 +211,14 @@ def _between(x: FloatArray, y: FloatArray) -> Model | None:
 def _nearest(x: FloatArray, y: FloatArray) -> Model | None:
     """Move by what the nearest known pair was moved by."""
     order = np.argsort(y)
-    known, moved = y[order], (y - x)[order]
+    known, by = y[order], (y - x)[order]
 
     def inverse(released: FloatArray) -> FloatArray:
         after = np.clip(np.searchsorted(known, released), 1, len(known) - 1)
         closer = np.where(
             np.abs(known[after - 1] - released) <= np.abs(known[after] - released), after - 1, after
         )
-        result: FloatArray = released - moved[closer]
+        result: FloatArray = released - by[closer]
         return result
 
     return inverse

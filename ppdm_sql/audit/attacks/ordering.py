@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
-from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
+from ppdm_sql.audit.attacks.scoring import chance_number, halves, recovered, tolerance
 
 if TYPE_CHECKING:
     from ppdm_sql.anonymity import FloatArray
@@ -34,22 +34,22 @@ class Ordering:
     def run(self, target: Target, scene: Scene) -> Finding:
         """Give the value of a rank to whoever has the rank, in the right one of both directions."""
         x, y = target.columns[0].pair()
-        order = scene.generator(self.name + target.label).permutation(len(x))
-        public, attacked = order[: len(x) // 2], order[len(x) // 2 :]
         near = tolerance(x)
-        share = max(
-            recovered(x[attacked], by_rank(x[public], sign * y[attacked]), near)
-            for sign in (1.0, -1.0)
-        )
+        got = []
+        for public, attacked in halves(len(x), scene.generator(self.name + target.label)):
+            both = (by_rank(x[public], sign * y[attacked]) for sign in (1.0, -1.0))
+            shares = [recovered(x[attacked], guess, near) for guess in both]
+            got.append((*shares, chance_number(x[attacked], near)))
+        onward, around, chance = np.mean(got, axis=0).tolist()
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             target.label,
-            share,
-            chance_number(x[attacked], near),
+            max(onward, around),
+            chance,
             f"matching ranks with a public distribution gives {SHARE} of the values",
-            len(attacked),
+            len(x) - len(x) // 2,
         )
 
 

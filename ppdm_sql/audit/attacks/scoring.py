@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
 
 PRECISION = 0.01
 """A number is recovered within this share of its column's spread, 5 to 95 percent of the values."""
 
+SPLITS = 5
+"""How often rows are split in halves: one split is luck, the mean of several moves less."""
 _ULPS = 8
 
 
@@ -54,6 +58,13 @@ def chance_number(x: FloatArray, near: float) -> float:
 def chance_label(labels: IntArray) -> float:
     """Return the share of the most frequent value."""
     return float(np.bincount(labels).max() / len(labels)) if len(labels) else 0.0
+
+
+def halves(size: int, generator: np.random.Generator) -> Iterator[tuple[IntArray, IntArray]]:
+    """Split rows into those that play the public and those that are attacked, several times."""
+    for _ in range(SPLITS):
+        order = generator.permutation(size)
+        yield order[: size // 2], order[size // 2 :]
 
 
 def gain(error: float, left: float) -> float:

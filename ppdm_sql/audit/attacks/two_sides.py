@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 _WORDS = ("mean_noise",)
 
 
+def is_mean_noise(words: Sequence[str]) -> bool:
+    """Tell whether nothing but mean_noise was done."""
+    return tuple(words) == _WORDS
+
+
 def fit_sides(
     x: FloatArray, y: FloatArray, released: FloatArray, words: Sequence[str]
 ) -> Model | None:
@@ -24,7 +29,7 @@ def fit_sides(
     for what is taken from the one side goes to the other.
     """
     shown = released[~np.isnan(released)]
-    if tuple(words) != _WORDS or not len(x) or not len(shown):
+    if not is_mean_noise(words) or not len(x) or not len(shown):
         return None
     middle = float(shown.mean())
     above = x >= middle

@@ -405,7 +405,8 @@ def test_a_primary_key_of_two_columns_will_not_do(shared: Owner) -> None:
 
 REPEATED = (
     r"^the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so"
-    r" differences between them are the true ones$"
+    r" differences between them are the true ones, and the noise's decimals tell which rows are one"
+    r" person's$"
 )
 
 

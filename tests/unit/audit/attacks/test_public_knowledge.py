@@ -44,8 +44,24 @@ def test_what_keeps_order_is_put_back_in_order() -> None:
     kept = attack_column(Ordering(), numbers("x", X, np.log1p(X)))
     assert kept.share > 0.5
     assert "turned around" in kept.knowledge
+    assert kept.of == 2_000
+    assert kept.chance == pytest.approx(0.025, abs=0.01)
     assert attack_column(Ordering(), numbers("x", X, -X)).share > 0.5
     assert attack_column(Ordering(), numbers("x", X, X + 3 * NOISE, "noise")).share < 0.1
+
+
+def test_whose_values_are_public_is_not_attacked_by_their_ranks() -> None:
+    """Of few people, the distribution of others says little; their own would say all."""
+    few = np.random.default_rng(22).uniform(0, 100, 400)
+    assert attack_column(Ordering(), numbers("x", few, np.log1p(few))).share < 0.5
+
+
+def test_a_split_more_or_less_moves_little() -> None:
+    shares = []
+    for seed in range(20):
+        column = numbers("x", X[:400], np.log1p(X[:400]))
+        shares.append(attack_column(Ordering(), column, Scene(subject(column), seed)).share)
+    assert np.std(shares) < 0.08
 
 
 def test_equal_ranks_get_equal_guesses() -> None:
@@ -57,13 +73,59 @@ def test_equal_ranks_get_equal_guesses() -> None:
 def test_frequencies_name_aliases_unless_all_are_alike() -> None:
     skewed = RNG.choice(5, 4_000, p=[0.4, 0.25, 0.2, 0.1, 0.05])
     alias = np.array([3, 1, 4, 0, 2])
-    assert attack_column(Frequency(), labels("illness", skewed, alias[skewed])).share > 0.99
+    found = attack_column(Frequency(), labels("illness", skewed, alias[skewed]))
+    assert found.share > 0.99
+    assert found.of == 2_000
+    assert found.chance == pytest.approx(0.4, abs=0.03)
     hidden = attack_column(Frequency(), labels("illness", skewed, RNG.integers(0, 5, 4_000)))
     assert hidden.share < hidden.chance
 
 
+def named_by_frequency(x: np.ndarray, aliases: np.ndarray, seed: int) -> float:
+    column = labels("c", x, aliases)
+    return attack_column(Frequency(), column, Scene(subject(column), seed)).share
+
+
+def test_equally_frequent_categories_stay_unnamed() -> None:
+    """Numbered by first appearance, as they are, categories and aliases have equal numbers."""
+    shares = []
+    for seed in range(200):
+        drawn = np.random.default_rng(seed).permutation(np.repeat(np.arange(10), 4))
+        x = np.argsort(np.argsort(np.unique(drawn, return_index=True)[1]))[drawn]
+        shares.append(named_by_frequency(x, x + 10, seed))
+    # The public half is the rest of so few rows: what is frequent there is rare here.
+    assert np.mean(shares) < 0.13
+
+
+def test_a_uniform_column_of_many_rows_stays_at_chance() -> None:
+    shares = []
+    for seed in range(20):
+        x = np.random.default_rng(seed).integers(0, 10, 4_000)
+        shares.append(named_by_frequency(x, (x + 3) % 10, seed))
+    assert np.mean(shares) < 0.2
+
+
+def test_whose_categories_are_public_is_not_attacked_by_their_frequency() -> None:
+    """Frequencies of the same people would name every alias that is as frequent as no other."""
+    x = np.repeat(np.arange(12), np.arange(20, 32))
+    assert named_by_frequency(x, 11 - x, 0) < 0.5
+
+
+def test_frequencies_of_all_rows_tell_more_than_those_of_a_sample() -> None:
+    shares = 1 + 0.03 * np.arange(20)
+    x = np.random.default_rng(23).choice(20, 200_000, p=shares / shares.sum())
+    column = labels("c", x, (x + 7) % 20)
+    everybody = subject(column)
+    sample = everybody.sample(5_000, np.random.default_rng(1))
+    few = attack_column(Frequency(), sample.columns[0], Scene(sample))
+    many = attack_column(Frequency(), sample.columns[0], Scene(sample, everybody=everybody))
+    assert many.share > few.share + 0.2
+    assert (few.of, many.of) == (2_500, 100_000)
+
+
 def test_more_aliases_than_categories_stay_unnamed() -> None:
-    assert by_frequency(np.array([7]), np.array([0, 0, 1])).tolist() == [7, 7, -1]
+    named = by_frequency(np.array([7]), np.array([0, 0, 1]), np.random.default_rng(0))
+    assert named.tolist() == [7, 7, -1]
 
 
 def test_frequency_is_for_categories_only() -> None:

@@ -22,6 +22,11 @@ def test_shares_are_said_without_claiming_too_much() -> None:
     assert tolerance(np.array([0.0] * 99 + [50.0])) == 0.5
 
 
+def test_a_guess_is_near_to_values_on_both_sides_of_it() -> None:
+    assert chance_number(np.array([0.0, 1.0, 2.0, 9.0]), 1.0) == 0.75
+    assert chance_number(np.array([0.0, 1.0, 2.0, 9.0]), 0.9) == 0.5
+
+
 def test_rounding_is_no_error() -> None:
     x = np.array([0.3, 0.7, 1e15, 4_915_112_340_000.1])
     guess = np.array([0.1 + 0.2, 7 / 10, 1e15, 4_915_112_340_000.1 * 3 / 3])

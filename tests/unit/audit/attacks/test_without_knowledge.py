@@ -11,7 +11,11 @@ from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
 from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.face_value import FaceValue
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
+from ppdm_sql.audit.attacks.mean_kept import MeanKept, given_back
+from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
+from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
+from ppdm_sql.kernels.bands import Bands
 from ppdm_sql.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
 from tests.unit.audit.subjects import labels, numbers, subject
@@ -108,16 +112,32 @@ def test_values_near_the_original_are_taken_as_they_stand() -> None:
     assert found.share > 0.99
     assert found.knowledge == "none"
     assert found.of == 2_000
+    assert found.chance == chance_number(x, tolerance(x)) > 0
     hidden = attack_column(FaceValue(), numbers("x", x, x + 40))
     assert hidden.share == 0
     noised = x + np.random.default_rng(5).normal(0, 50, 2_000)
     assert attack_column(FaceValue(), numbers("x", x, noised, "noise")).share < 0.03
 
 
+@pytest.mark.parametrize("unit", [1, 0.1])
+def test_small_noise_on_numbers_with_few_decimals_is_rounded_away(unit: float) -> None:
+    kids = unit * np.random.default_rng(13).integers(0, 6, 2_000)
+    noise = np.random.default_rng(14).normal(0, 1, 2_000)
+    found = attack_column(FaceValue(), numbers("kids", kids, kids + 0.3 * unit * noise, "noise"))
+    assert found.share == pytest.approx(0.904, abs=0.02)  # within half a unit
+    hidden = attack_column(FaceValue(), numbers("kids", kids, kids + 9 * unit * noise, "noise"))
+    assert hidden.share < 0.08
+    real = kids + 0.1 * unit * np.random.default_rng(15).random(2_000)
+    shown = attack_column(FaceValue(), numbers("x", real, real + 0.3 * unit * noise, "noise"))
+    assert shown.share < 0.2
+
+
 def test_labels_that_stayed_are_taken_as_they_stand() -> None:
     town = np.random.default_rng(6).integers(0, 5, 1_000)
     some = np.where(np.arange(1_000) % 4 == 0, 9, town)
-    assert attack_column(FaceValue(), labels("town", town, some)).share == 0.75
+    found = attack_column(FaceValue(), labels("town", town, some))
+    assert found.share == 0.75
+    assert found.chance == np.bincount(town).max() / 1_000
     assert attack_column(FaceValue(), labels("town", town, town + 5)).share == 0
     nothing = Target(Scope.COLUMN, (labels("town", [-1, 1], [1, -1]),))
     assert not FaceValue().applies_to(nothing, Scene(subject(*nothing.columns)))
@@ -137,30 +157,139 @@ def graded(x: np.ndarray, edges: list[float]) -> np.ndarray:
     return np.asarray(low + 1 + np.minimum(part, 0.999))
 
 
+AGES = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
+WEIGHTS = np.random.default_rng(3).normal(75, 12, 2_000).clip(31, 149)
+
+
+def spacing(x: np.ndarray, released: np.ndarray, word: str = "graded_grouping") -> float:
+    return attack_column(BandWidth(), numbers("x", x, released, word)).share
+
+
 @pytest.mark.parametrize("edges", [[15, 30, 45, 60, 75, 90], [15, 20, 45, 62, 90]])
 def test_band_width_is_read_off_the_spacing_of_ages(edges: list[float]) -> None:
-    ages = np.random.default_rng(2).integers(15, 90, 2_000).astype(float)
-    found = attack_column(BandWidth(), numbers("age", ages, graded(ages, edges), "graded_grouping"))
+    found = attack_column(BandWidth(), numbers("age", AGES, graded(AGES, edges), "graded_grouping"))
     assert found.share > 0.99
     assert found.knowledge == "none"
     assert "but for the unit" in found.sentence
+    assert found.chance == np.unique(AGES, return_counts=True)[1].max() / 2_000
 
 
-def test_band_width_of_real_numbers_stays_hidden() -> None:
-    weights = np.random.default_rng(3).normal(75, 12, 2_000).clip(31, 149)
-    column = numbers("weight", weights, graded(weights, [30, 60, 90, 120, 150]), "graded_grouping")
-    assert attack_column(BandWidth(), column).share < 0.01
+def test_whole_numbers_show_their_spacing_however_they_were_scaled_or_moved() -> None:
+    for by in (0.62, 1.37, 2.93):
+        assert spacing(AGES, by * AGES, "scaling") == 1
+    assert spacing(AGES, AGES + 123.456, "translation") == 1
+    assert spacing(AGES * 1e9, AGES * 1e9 + 0.1, "translation") == 1
+    assert spacing(AGES[:6], 1.37 * AGES[:6], "scaling") == 1
+
+
+@pytest.mark.parametrize("unit", [500, 5, 3, 0.5, 0.25, 0.01])
+def test_originals_of_any_unit_show_their_spacing(unit: float) -> None:
+    x = unit * np.random.default_rng(7).integers(0, 20, 500)
+    assert spacing(x, graded(x, [0, 4 * unit, 8 * unit, 20 * unit])) == 1
+    assert spacing(x, 1.37 * x, "scaling") == 1
+
+
+def test_a_step_that_no_two_values_lie_apart_is_found() -> None:
+    """Few of all cents are there: gaps are several of them."""
+    cents = 1_000 + np.random.default_rng(8).integers(0, 900_000, 2_000) / 100
+    edges = np.linspace(cents.min(), 10_001, 6).tolist()
+    assert spacing(cents, graded(cents, edges)) > 0.99
+    assert spacing(cents, 1.37 * cents, "scaling") > 0.99
+    primes = np.array([0.0, 15, 21, 31, 46, 67])  # gaps of 15, 6, 10, 15, 21
+    assert step_of(gaps_of(primes * 1.37)) == pytest.approx(1.37)
+    assert spacing(primes, 1.37 * primes, "scaling") == 1
+
+
+def test_the_end_of_a_band_is_read_as_its_end() -> None:
+    x = np.arange(0.0, 121.0)
+    released = Bands(np.array([0.0, 40]), np.array([40.0, 120]), np.array([1.0, 2])).grade(x)
+    assert released[-1] == 2.999
+    assert spacing(x, released) == 1
+
+
+def test_spacing_of_real_numbers_stays_hidden() -> None:
+    """Equal bands keep ratios of distances, but no step tells that there are equal bands."""
+    for rows in (5, 10, 50, 2_000):
+        x = WEIGHTS[:rows]
+        assert spacing(x, graded(x, [30, 60, 90, 120, 150])) == 0
+        assert spacing(x, 1.37 * x, "scaling") == spacing(x, x + 17, "translation") == 0
+    assert spacing(AGES, AGES + np.random.default_rng(9).normal(0, 3, 2_000), "noise") == 0
+
+
+def test_a_distance_is_told_exactly_or_not_at_all() -> None:
+    x = np.random.default_rng(10).uniform(0, 1_000, 2_000)
+    assert spacing(x, np.rint(x), "translation") < 0.02
 
 
 def test_without_two_values_in_a_band_there_is_no_spacing() -> None:
-    assert placed(np.array([1.5, 2.5, 3.5])) is None
-    column = numbers("x", [1, 2, 3], [1.5, 2.5, 3.5], "graded_grouping")
-    assert attack_column(BandWidth(), column).share == 0
+    assert placed(np.array([1.5, 2.5, 3.5]), ("graded_grouping",)) is None
+    assert spacing(np.array([1.0, 2, 3]), np.array([1.5, 2.5, 3.5])) == 0
+    assert spacing(np.array([1.0, 2, 3]), np.full(3, 7.0), "translation") == 0
+    assert len(gaps_of(np.empty(0))) == 0
+
+
+def test_one_gap_in_each_band_is_its_step() -> None:
+    kids = np.random.default_rng(12).integers(0, 6, 500).astype(float)
+    assert spacing(kids, graded(kids, [0, 2, 4, 6])) == 1
 
 
 def test_band_width_looks_at_few_bands_only() -> None:
-    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1, 5_000]),))
-    assert not BandWidth().applies_to(target, Scene(subject(*target.columns)))
+    for released in ([1, 5_000], [1, np.nan]):
+        column = numbers("x", [1, 2], released, "graded_grouping")
+        assert not BandWidth().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+
+
+def mean_noised(x: np.ndarray, factor: float = 2) -> np.ndarray:
+    """Document 004: one amount off values from the mean on, one onto those below."""
+    above = x >= x.mean()
+    amounts = factor * x.mean() / np.array([above.sum(), (~above).sum()])
+    return np.asarray(np.where(above, x - amounts[0], x + amounts[1]))
+
+
+def kept(x: np.ndarray, released: np.ndarray) -> Finding:
+    return attack_column(MeanKept(), numbers("pay", x, released, "mean_noise"))
+
+
+def test_mean_noise_is_undone_by_the_mean_that_it_keeps() -> None:
+    pay = np.random.default_rng(16).uniform(1_000, 90_000, 120)
+    found = kept(pay, mean_noised(pay))
+    assert found.share > 0.9
+    assert found.knowledge == "none"
+    assert found.of == 120
+    assert found.chance == chance_number(pay, tolerance(pay)) > 0
+    assert kept(pay, mean_noised(pay, 6)).share < 0.05
+    assert kept(pay, pay + np.random.default_rng(17).normal(0, 20_000, 120)).share < 0.06
+    assert kept(pay - 91_000, mean_noised(pay - 91_000)).share == 1  # sides that went apart
+
+
+@pytest.mark.parametrize("places", [0, 2])
+def test_few_decimals_tell_which_side_a_value_came_from(places: int) -> None:
+    pay = np.random.default_rng(18).uniform(1_000, 90_000, 20).round(places)
+    assert kept(pay, mean_noised(pay)).share == 1
+    assert kept(pay, mean_noised(pay, 6)).share == 0
+    many = np.random.default_rng(19).uniform(0, 100, 5_000).round(places)
+    assert kept(many, mean_noised(many)).share == 1
+
+
+def test_the_mean_is_that_of_all_rows() -> None:
+    pay = np.random.default_rng(20).uniform(1_000, 90_000, 300)
+    everybody = subject(numbers("pay", pay, mean_noised(pay), "mean_noise"))
+    sample = everybody.take(np.arange(0, 300, 5))
+    column = sample.columns[0]
+    assert attack_column(MeanKept(), column, Scene(sample)).share < 0.1
+    assert attack_column(MeanKept(), column, Scene(sample, everybody=everybody)).share > 0.9
+
+
+def test_only_mean_noise_alone_keeps_such_a_mean() -> None:
+    ages = np.arange(20.0, 90.0)
+    for words in (("noise",), ("mean_noise", "translation")):
+        column = replace(numbers("age", ages, ages), treatments=words)
+        assert not MeanKept().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+    text = labels("x", [1, 2], [1, 2], "mean_noise")
+    assert not MeanKept().applies_to(Target(Scope.COLUMN, (text,)), Scene(subject(text)))
+    assert given_back(np.full(3, 7.0), np.full(3, 7.0), 0).tolist() == [7, 7, 7]
+    large = 1e306 * ages
+    assert kept(large, mean_noised(ages) * 1e306).share > 0.9
 
 
 def noisy(seed: int) -> np.ndarray:
