@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _LINKING, _NOISE = "pseudonym", "noise"
 """Treatments that put rows together: one is there for it, one does it by its decimals."""
-_FINEST = 1e-8
+_FINEST, _LARGEST = 1e-8, 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ def noise_left(column: Column) -> IntArray:
     before, after = column.original.numbers, column.released.numbers
     assert before is not None
     assert after is not None
-    scaled = np.nan_to_num(after) * 10.0 ** decimals_of(before[~np.isnan(before)])
+    short = np.where(np.abs(after) < _LARGEST, after, 0.0)  # beyond, doubles have no decimals
+    scaled = short * 10.0 ** decimals_of(before[~np.isnan(before)])
     step = max(_FINEST, 64 * float(np.spacing(np.abs(scaled).max(initial=0.0))))
     beyond = np.rint((scaled - np.floor(scaled)) / step)
     return np.unique(beyond, return_inverse=True)[1]

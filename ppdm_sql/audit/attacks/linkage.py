@@ -9,6 +9,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.units import safe_unit
 from ppdm_sql.audit.subject import Values
 
 if TYPE_CHECKING:
@@ -86,10 +87,8 @@ def _turned_groups(pool: Subject, names: Collection[str]) -> list[list[Column]]:
 def _ranks_of_lengths(group: Sequence[Column]) -> Unlikeness:
     """Compare rows by what a turn keeps: how far they are from 0."""
     parts = ([c.original.numbers for c in group], [c.released.numbers for c in group])
-    before, after = (
-        Values(np.linalg.norm(np.stack([part for part in side if part is not None]), axis=0))
-        for side in parts
-    )
+    sides = [np.stack([part for part in side if part is not None]) for side in parts]
+    before, after = (Values(np.linalg.norm(side / safe_unit(side), axis=0)) for side in sides)
     found = unlikeness(replace(group[0], original=before, released=after))
     assert found is not None
     return found
