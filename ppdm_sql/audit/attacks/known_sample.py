@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
 from ppdm_sql.audit.attacks.units import safe_unit
@@ -41,9 +42,7 @@ class KnownSample:
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Take the turn after which the release is distributed most like the public half."""
-        names = set(target.names)
-        everybody = scene.everybody or scene.sample
-        x, y = matrices([c for c in everybody.columns if c.name in names])
+        x, y = matrices([whole(column, scene) for column in target.columns])
         unit = safe_unit(x, y)
         order = scene.generator(self.name + target.label).permutation(len(x))
         public, attacked = x[order[: len(x) // 2]] / unit, order[len(x) // 2 :]
@@ -92,12 +91,12 @@ def _turns(public: FloatArray, released: FloatArray) -> Iterator[FloatArray]:
 def _shortest(start: FloatArray, end: FloatArray) -> FloatArray:
     """Return the smallest turn of one direction into another; none where there is no such."""
     lengths = float(np.linalg.norm(start)), float(np.linalg.norm(end))
-    whole = np.eye(len(start))
+    none = np.eye(len(start))
     if not all(lengths):
-        return whole
+        return none
     u, v = start / lengths[0], end / lengths[1]
     cosine = float(u @ v)
     if cosine < -0.99:
-        return whole
+        return none
     across = np.outer(u, v) - np.outer(v, u)
-    return whole + across + across @ across / (1 + cosine)
+    return none + across + across @ across / (1 + cosine)
