@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.audit.distances import in_deviations
 from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.shape import matrices
+from ppdm_sql.audit.shape import matrices, varied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +83,7 @@ def clustering_figures(
 def _scaled(matrix: FloatArray) -> FloatArray:
     if not matrix.size:
         return matrix
-    deviation = matrix.std(axis=0)
-    varied = deviation > 0
-    scaled: FloatArray = (matrix[:, varied] - matrix.mean(axis=0)[varied]) / deviation[varied]
-    return scaled
+    columns = [in_deviations(column, column)[0] for column in matrix.T[varied(matrix)]]
+    if not columns:
+        return matrix[:, :0]
+    return np.stack([column - column.mean() for column in columns], axis=1)

@@ -9,10 +9,11 @@ import numpy as np
 from ppdm_sql.audit.distances import (
     correlation,
     histogram_pair,
+    in_deviations,
+    is_constant,
     jensen_shannon,
     kolmogorov_smirnov,
     security,
-    spread,
     wasserstein,
 )
 from ppdm_sql.audit.figures import Figure
@@ -77,16 +78,18 @@ def merged_share(x: FloatArray, y: FloatArray) -> float:
 
 def mean_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return how far the mean moved, in standard deviations of the original."""
-    unit = spread(x)
-    return float(abs(np.mean(y / unit) - np.mean(x / unit))) if unit > 0 else None
+    if is_constant(x):
+        return None
+    a, b = in_deviations(x, x, y)
+    return float(abs(np.mean(b - a)))
 
 
 def quantile_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return the largest move of a quantile, 5 to 95 percent, in standard deviations."""
-    unit = spread(x)
-    if unit <= 0:
+    if is_constant(x):
         return None
-    moved = np.abs(np.quantile(y / unit, _QUANTILES) - np.quantile(x / unit, _QUANTILES))
+    a, b = in_deviations(x, x, y)
+    moved = np.abs(np.quantile(b, _QUANTILES) - np.quantile(a, _QUANTILES))
     return float(moved.max())
 
 
@@ -124,7 +127,6 @@ def _entropy(codes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
 def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
     if len(x) < 2:
         return []
-    unit = spread(x)
     first, second = histogram_pair(x, y)
     found: list[tuple[str, float | None, str]] = [
         ("correlation", correlation(x, y), "Pearson's, of original and released"),
@@ -134,7 +136,7 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
         ("ks", kolmogorov_smirnov(x, y), "Kolmogorov-Smirnov distance of the distributions"),
         (
             "wasserstein",
-            wasserstein(x / unit, y / unit) if unit > 0 else None,
+            None if is_constant(x) else wasserstein(*in_deviations(x, x, y)),
             "earth mover's distance of the distributions, in standard deviations",
         ),
         (

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.spatial import distance
@@ -308,3 +308,52 @@ def test_nulls_neither_changed_nor_were_kept() -> None:
     assert (found["changed"], found["lost"]) == (1, 1)
     nothing = numbers("x", [np.nan, np.nan], [np.nan, np.nan])
     assert changed_share(nothing) is None
+
+
+def test_a_large_offset_hides_no_drift() -> None:
+    """Microseconds since 1970: a double tells them apart, a quotient of them does not."""
+    x = np.arange(100.0) + 1.7e15
+    found = {f.name: f.value for f in column_figures(numbers("x", x, x + 3))}
+    exact = 3 / np.arange(100.0).std()
+    for name in ("mean_drift", "quantile_drift", "wasserstein"):
+        assert found[name] == pytest.approx(exact, rel=1e-9), name
+    assert found["sec"] == pytest.approx(0, abs=1e-20)
+    assert found["js"] == pytest.approx(
+        jensen_shannon(*(side.astype(float) for side in histogram_pair(x - 1.7e15, x - 1.7e15 + 3)))
+    )
+    moved = clustering_figures([numbers("x", x, x + 3)], np.random.default_rng(0))
+    assert moved[0].value == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=30))
+def test_figures_of_numbers_are_their_definitions(pairs: list[tuple[int, int]]) -> None:
+    x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    found = {f.name: f.value for f in column_figures(numbers("x", x, y))}
+    edges = np.linspace(min(x.min(), y.min()), max(x.max(), y.max()), 31)
+    if edges[-1] > edges[0]:
+        # What lies on an edge falls to one side by rounding.
+        assume(all(np.abs(np.concatenate((x, y)) - edge).min() > 1e-9 for edge in edges[1:-1]))
+        bins = np.histogram(x, edges)[0], np.histogram(y, edges)[0]
+        assert found["js"] == pytest.approx(distance.jensenshannon(*bins, base=2), abs=1e-6)
+    if x.std() == 0:
+        assert found["mean_drift"] is None
+        return
+    assert found["mean_drift"] == pytest.approx(abs(y.mean() - x.mean()) / x.std(), abs=1e-12)
+    shares = [0.05 * step for step in range(1, 20)]
+    moved = [abs(np.quantile(y, share) - np.quantile(x, share)) for share in shares]
+    assert found["quantile_drift"] == pytest.approx(max(moved) / x.std(), abs=1e-9)
+    expected = stats.wasserstein_distance(x, y) / x.std()
+    assert found["wasserstein"] == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=30))
+def test_frequencies_are_compared_whatever_they_are_called(pairs: list[tuple[int, int]]) -> None:
+    sides = [[value for value in side if value >= 0] for side in zip(*pairs, strict=True)]
+    found = frequency_distance(labels("a", *(list(side) for side in zip(*pairs, strict=True))))
+    if not all(sides):
+        assert found is None
+        return
+    counts = [sorted((side.count(v) for v in range(5)), reverse=True) for side in sides]
+    assert found == pytest.approx(distance.jensenshannon(*counts, base=2), abs=1e-6)
