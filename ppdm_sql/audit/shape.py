@@ -99,9 +99,9 @@ def discernibility(sizes: IntArray, suppressed: int, rows: int) -> int:
 def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
     """Return what classes of rows cost."""
     rows = int(sizes.sum()) + suppressed
-    if not len(sizes):
+    if not rows:
         return []
-    return [
+    figures = [
         Figure(
             "utility",
             "discernibility",
@@ -111,8 +111,11 @@ def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
             # Sizes are seen in the release: what is left over is how many were suppressed.
             is_owners=suppressed > 0,
         ),
-        _figure("average_class", "", float(sizes.mean()), "rows of a class on average"),
     ]
+    if len(sizes):
+        mean = float(sizes.mean())
+        figures.append(_figure("average_class", "", mean, "rows of a class on average"))
+    return figures
 
 
 def suppressed_figure(suppressed: int, rows: int) -> Figure:

@@ -19,7 +19,7 @@ from ppdm_sql.audit.distances import (
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.anonymity import FloatArray, IntArray
     from ppdm_sql.audit.subject import Column
 
 _QUANTILES = np.linspace(0.05, 0.95, 19)
@@ -65,10 +65,10 @@ def changed_share(column: Column) -> float | None:
     return 1 - int(column.is_shown().sum()) / there if there else None
 
 
-def merged_share(x: FloatArray, y: FloatArray) -> float:
+def merged_share(x: IntArray, y: IntArray) -> float:
     """Return the share of rows whose released value stands for several originals.
 
-    Bands do that to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
+    Both as codes of values, which whole numbers have beyond what doubles tell apart. Bands do that to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
     """
     before, after = (np.unique(side, return_inverse=True)[1] for side in (x, y))
     pairs = np.unique(after * (int(before.max()) + 1) + before)
@@ -145,7 +145,10 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
             "Jensen-Shannon distance in 30 equal bins",
         ),
     ]
-    merged = merged_share(x, y), "share of values released like another original value"
+    merged = (
+        merged_share(*column.label_pair()),
+        "share of values released like another original value",
+    )
     return [
         _figure(column, "merged", *merged, len(x)),
         *(_figure(column, name, value, text) for name, value, text in found),

@@ -73,7 +73,7 @@ def test_constant_columns_have_no_correlation() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_merged_is_what_plain_counting_gives(pairs: list[tuple[int, int]]) -> None:
-    x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    x, y = (np.array(side) for side in zip(*pairs, strict=True))
     merged = sum(any(b == d and a != c for c, d in pairs) for a, b in pairs)
     assert merged_share(x, y) == pytest.approx(merged / len(pairs))
 
@@ -350,8 +350,9 @@ def test_figures_of_numbers_are_their_definitions(pairs: list[tuple[int, int]]) 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=30))
 def test_frequencies_are_compared_whatever_they_are_called(pairs: list[tuple[int, int]]) -> None:
-    sides = [[value for value in side if value >= 0] for side in zip(*pairs, strict=True)]
-    found = frequency_distance(labels("a", *(list(side) for side in zip(*pairs, strict=True))))
+    before, after = (list(side) for side in zip(*pairs, strict=True))
+    found = frequency_distance(labels("a", before, after))
+    sides = [[value for value in side if value >= 0] for side in (before, after)]
     if not all(sides):
         assert found is None
         return
