@@ -36,6 +36,12 @@ ROWS = st.lists(
     min_size=1,
     max_size=30,
 )
+CROWDS = st.lists(
+    st.tuples(st.integers(0, 1), st.just(0), st.integers(0, 19), st.integers(0, 3)),
+    min_size=12,
+    max_size=40,
+)
+"""Few classes of many: hardly one of them has a single value."""
 
 
 def quasi(name: str, values: list[int]) -> Column:
@@ -152,7 +158,7 @@ def test_diversity_is_what_plain_counting_gives(rows: list[tuple[int, int, int, 
 
 
 @settings(max_examples=100, deadline=None)
-@given(ROWS, st.booleans(), st.booleans())
+@given(ROWS | CROWDS, st.booleans(), st.booleans())
 def test_figures_of_diversity_are_their_definitions(
     rows: list[tuple[int, int, int, int]], is_ordered: bool, has_key: bool
 ) -> None:
