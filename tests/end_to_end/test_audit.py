@@ -993,3 +993,12 @@ def test_columns_that_share_no_row_are_told(owner: Owner) -> None:
         (told,) = owner.audit("r").left_out
         assert told.startswith(missing)
         assert told.endswith("too few rows have a number in every numeric column")
+
+
+def test_precision_is_that_of_the_release_with_its_untouched_rows(clinic: Owner) -> None:
+    with pytest.warns(ppdm_sql.PrivacyWarning):
+        clinic.execute(SCBA)
+    said = {f.figure: f.value for f in clinic.figures("research.delicate")}
+    found = clinic.audit("research.delicate", is_internal=True).values("precision")
+    assert found == {"": said["precision of the release"]}
+    assert said["precision of the release"] != said["precision of treated rows"]
