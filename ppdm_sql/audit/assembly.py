@@ -14,7 +14,7 @@ from ppdm_sql.audit.attacks.linking import population
 from ppdm_sql.audit.attacks.protocol import Earlier, Scene
 from ppdm_sql.audit.breaches import divergence_figures, proximity_figures
 from ppdm_sql.audit.classifiers import classifier_figures, is_available
-from ppdm_sql.audit.clustering import clustering_figures
+from ppdm_sql.audit.clustering import LEAST_POINTS, clustering_figures
 from ppdm_sql.audit.disclosure import disclosed
 from ppdm_sql.audit.diversity import diversity_figures, measure_classes
 from ppdm_sql.audit.keys import key_figures
@@ -25,7 +25,7 @@ from ppdm_sql.audit.requirements import check
 from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.rules import rules_figures
 from ppdm_sql.audit.scba import is_high_seen, scba_figures
-from ppdm_sql.audit.shape import class_figures, shape_figures, suppressed_figure
+from ppdm_sql.audit.shape import class_figures, matrices, shape_figures, suppressed_figure
 from ppdm_sql.audit.singling import singling_sets
 from ppdm_sql.audit.utility import column_figures
 from ppdm_sql.audit.verdict import strongest, verdict
@@ -68,7 +68,7 @@ class Material:
     background: Background | None = None
     against: str | None = None
     suppressed: int | None = None
-    """Rows that GENERALIZE left out, or kept as `*`; None without GENERALIZE."""
+    """Rows that GENERALIZE leaves out now, or keeps as `*`; None without GENERALIZE."""
     more_figures: tuple[Figure, ...] = ()
     left_out: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = ()
@@ -106,7 +106,7 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     columns = tuple(
         _column(column, figures, attacks) for column in subject.columns if column.role != Role.KEY
     )
-    left_out = list(material.left_out)
+    left_out = [*material.left_out, *_not_together(subject)]
     if not is_available():
         left_out.append("classifiers: install ppdm-sql[audit]")
     exact = Report(
@@ -133,12 +133,10 @@ def _risk(material: Material, classes: Classes, links: Links | None) -> list[Fig
     figures = risk_figures(classes, around)
     measures = measure_classes(classes, material.sensitive, subject.repeated_persons)
     figures += diversity_figures(material.sensitive, measures, classes)
-    values = {column.name: column for column in subject.columns}
     is_hidden = subject.is_high is not None and not is_high_seen(subject)
     for sensitive in material.sensitive:
-        numbers = values[sensitive.name].original.numbers
-        if numbers is not None:
-            figures += proximity_figures(sensitive.name, classes, numbers)
+        if sensitive.numbers is not None:
+            figures += proximity_figures(sensitive.name, classes, sensitive.numbers)
         else:
             tied = divergence_figures(sensitive.name, classes, sensitive.value, subject.is_high)
             figures += [replace(figure, is_owners=is_hidden) for figure in tied]
@@ -160,6 +158,18 @@ def _mining(subject: Subject, sample: Subject, generator: np.random.Generator) -
         *rules_figures([c for c in sample.columns if c.role is not Role.KEY]),
     ]
     return figures + (classifier_figures(sample) if is_available() else [])
+
+
+def _not_together(subject: Subject) -> list[str]:
+    """Say so where NULLs leave nothing to measure of the numeric columns together."""
+    numeric = [c for c in subject.numeric if c.role is not Role.KEY]
+    complete = len(matrices(numeric)[0])
+    if not numeric or complete >= min(subject.rows, LEAST_POINTS):
+        return []
+    names = ["misclassification"]
+    if complete < 2:
+        names = ["il1s", "covariance", "eigenvalues", "correlations", *names]
+    return [f"{', '.join(names)}: too few rows have a number in every numeric column"]
 
 
 def _scene(material: Material, sample: Subject, chosen: IntArray, classes: Classes) -> Scene:

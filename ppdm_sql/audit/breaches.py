@@ -106,13 +106,15 @@ def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[F
     """Return how many classes tell a sensitive number closely."""
     near = CLOSE * spread(values[~np.isnan(values)])
     found = proximity(classes.of_row, values, near, PROXIMITY_L)
-    rows = int(classes.rows.sum())
+    # Whoever has no number is near nobody: neither counted as breached nor as safe.
+    members = classes.of_row[(classes.of_row >= 0) & ~np.isnan(values)]
+    rows, count = len(members), len(np.unique(members))
     return [
         Figure(
             "risk",
             "proximity",
             name,
-            found.rows / max(rows, 1),
+            found.rows / rows if rows else None,
             f"share of rows in classes of which more than 1/{PROXIMITY_L} lies within"
             f" {CLOSE:g} standard deviations",
             rows,
@@ -121,9 +123,9 @@ def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[F
             "risk",
             "proximity_classes",
             name,
-            found.classes / max(classes.count, 1),
-            f"share of the {classes.count:,} classes that are such",
-            classes.count,
+            found.classes / count if count else None,
+            f"share of the {count:,} classes that are such",
+            count,
         ),
         Figure(
             "risk",
@@ -147,7 +149,7 @@ def divergence_figures(
             "risk",
             "divergence",
             name,
-            found.rows / max(rows, 1),
+            found.rows / rows if rows else None,
             f"share of rows that their class ties to {what} with a probability of {CONFIDENCE:g}"
             " or more",
             rows,
@@ -156,7 +158,7 @@ def divergence_figures(
             "risk",
             "divergence_classes",
             name,
-            found.classes / max(classes.count, 1),
+            found.classes / classes.count if rows else None,
             f"share of the {classes.count:,} classes that do",
             classes.count,
         ),

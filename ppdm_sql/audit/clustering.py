@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.audit.distances import in_deviations
 from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.shape import matrices
+from ppdm_sql.audit.shape import matrices, varied
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 CLUSTERS = 4
 """Few enough to match labels by trying every permutation: the best is the Hungarian method's."""
+LEAST_POINTS = 2 * CLUSTERS
+"""With fewer there is nothing to cluster."""
 _ROUNDS = 100
 
 
@@ -62,27 +65,25 @@ def misclassified(before: IntArray, after: IntArray, clusters: int) -> float:
     return float(1 - kept / max(len(before), 1))
 
 
-def clustering_figures(
-    columns: Sequence[Column], generator: np.random.Generator, clusters: int = CLUSTERS
-) -> list[Figure]:
+def clustering_figures(columns: Sequence[Column], generator: np.random.Generator) -> list[Figure]:
     """Return the misclassification error of k-means, columns scaled to one deviation.
 
     Both runs start from the same rows, so that what differs is the data.
     """
     x, y = (_scaled(matrix) for matrix in matrices(columns))
-    if len(x) < 2 * clusters or not x.shape[1] or not y.shape[1]:
+    if len(x) < LEAST_POINTS or not x.shape[1] or not y.shape[1]:
         return []
-    starts = spread_starts(x, clusters, generator)
-    error = misclassified(k_means(x, clusters, starts), k_means(y, clusters, starts), clusters)
+    starts = spread_starts(x, CLUSTERS, generator)
+    error = misclassified(k_means(x, CLUSTERS, starts), k_means(y, CLUSTERS, starts), CLUSTERS)
     about = ", ".join(column.name for column in columns)
-    text = f"share of the sampled rows that change their cluster, k-means with {clusters}"
+    text = f"share of the sampled rows that change their cluster, k-means with {CLUSTERS}"
     return [Figure("utility", "misclassification", about, error, text, len(x))]
 
 
 def _scaled(matrix: FloatArray) -> FloatArray:
     if not matrix.size:
         return matrix
-    deviation = matrix.std(axis=0)
-    varied = deviation > 0
-    scaled: FloatArray = (matrix[:, varied] - matrix.mean(axis=0)[varied]) / deviation[varied]
-    return scaled
+    columns = [in_deviations(column, column)[0] for column in matrix.T[varied(matrix)]]
+    if not columns:
+        return matrix[:, :0]
+    return np.stack([column - column.mean() for column in columns], axis=1)

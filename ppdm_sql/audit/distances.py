@@ -22,8 +22,29 @@ def spread(x: FloatArray) -> float:
     """Return the standard deviation, of the largest numbers, too; exactly 0 for a constant."""
     if is_constant(x):
         return 0.0
-    scale = float(np.abs(x).max())
-    return float(np.std(x / scale)) * scale
+    scale = power_above(x)
+    return float(np.std(_around(x, float(x[0]), scale))) * scale
+
+
+def in_deviations(x: FloatArray, *sides: FloatArray) -> tuple[FloatArray, ...]:
+    """Return columns around a value of `x`, in its standard deviations; it must not be constant.
+
+    What is subtracted is subtracted first, so that a large offset hides nothing.
+    """
+    scale = power_above(x)
+    unit = spread(x) / scale
+    return tuple(_around(side, float(x[0]), scale) / unit for side in sides)
+
+
+def power_above(x: FloatArray) -> float:
+    """Return a power of two as large as the largest number: dividing by it rounds nothing."""
+    return float(np.ldexp(0.5, np.frexp(float(np.abs(x).max()))[1]))
+
+
+def _around(x: FloatArray, center: float, scale: float) -> FloatArray:
+    """Return differences from a value, in a unit in which they stay numbers."""
+    around: FloatArray = x / scale - center / scale
+    return around
 
 
 def correlation(x: FloatArray, y: FloatArray) -> float | None:
@@ -36,8 +57,8 @@ def correlation(x: FloatArray, y: FloatArray) -> float | None:
 
 def _centered(x: FloatArray) -> FloatArray:
     """Return differences from the mean, the largest of them 1: squares of those stay numbers."""
-    scaled = x / np.abs(x).max()
-    around = scaled - scaled.mean()
+    around = _around(x, float(x[0]), power_above(x))
+    around = around - around.mean()
     centered: FloatArray = around / np.abs(around).max()
     return centered
 
@@ -46,9 +67,9 @@ def security(x: FloatArray, y: FloatArray) -> float | None:
     """Return Sec = Var(x - y) / Var(x) of document 003; None for a constant column."""
     if is_constant(x):
         return None
-    scale = spread(x)
     with np.errstate(over="ignore", invalid="ignore"):
-        found = float(np.var(x / scale - y / scale))
+        a, b = in_deviations(x, x, y)
+        found = float(np.var(b - a))
     return found if np.isfinite(found) else None
 
 
@@ -81,8 +102,8 @@ def histogram_pair(x: FloatArray, y: FloatArray, bins: int = 30) -> tuple[IntArr
     low, high = float(both.min()), float(both.max())
     if not np.isfinite(high - low) or (high - low) / bins <= np.spacing(max(abs(low), abs(high))):
         return np.array([len(x)]), np.array([len(y)])
-    first = np.histogram(x, bins=bins, range=(low, high))[0]
-    second = np.histogram(y, bins=bins, range=(low, high))[0]
+    first = np.histogram(x - low, bins=bins, range=(0, high - low))[0]
+    second = np.histogram(y - low, bins=bins, range=(0, high - low))[0]
     return first, second
 
 

@@ -19,7 +19,7 @@ from ppdm_sql.model.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import IntArray
+    from ppdm_sql.anonymity import FloatArray, IntArray
     from ppdm_sql.audit.risk import Classes
 
 RECURSIVE_L = 2
@@ -39,6 +39,8 @@ class SensitiveValues:
     """Whether distances between values are those of their ranks: numbers and dates."""
     tree: tuple[IntArray, ...] | None = field(default=None, repr=False)
     """The group of each value at every level, where the release measures t by a hierarchy."""
+    numbers: FloatArray | None = field(default=None, repr=False)
+    """Of each row, where values have distances, whatever they are released as; NaN for NULL."""
 
     @property
     def distance(self) -> str:
@@ -75,6 +77,8 @@ def diversity_figures(
     columns: Sequence[SensitiveValues], measures: anonymity.Measures, classes: Classes
 ) -> list[Figure]:
     """Return the figures of the weakest class for each sensitive column."""
+    if not classes.count:
+        return _not_measured(columns)
     figures = []
     for column, found in zip(columns, measures.sensitive, strict=True):
         about = column.name
@@ -127,6 +131,16 @@ def diversity_figures(
             ),
         ]
     return figures
+
+
+def _not_measured(columns: Sequence[SensitiveValues]) -> list[Figure]:
+    """Return that nothing was found of classes that are not there: no requirement is met."""
+    names = ("l", "entropy_l", f"recursive_c_{RECURSIVE_L}", "t", "alpha", "homogeneous")
+    return [
+        Figure("risk", name, column.name, None, "there is no class to measure")
+        for column in columns
+        for name in names
+    ]
 
 
 def homogeneous_share(classes: Classes, value: IntArray) -> float:

@@ -84,6 +84,6 @@ def rules_figures(columns: Sequence[Column]) -> list[Figure]:
 
 def _is_category(column: Column) -> bool:
     original, released = column.original.labels, column.released.labels
-    if original is None or released is None:
+    if column.is_numeric or original is None or released is None:
         return False
     return len(np.unique(original)) <= _MOST_CATEGORIES

@@ -13,7 +13,7 @@ from ppdm_sql.audit.risk import partition
 from ppdm_sql.model.syntax import Role
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import BoolArray
+    from ppdm_sql.anonymity import BoolArray, IntArray
     from ppdm_sql.audit.subject import Column, Subject
 
 
@@ -98,11 +98,22 @@ def _measured(subject: Subject, high: BoolArray) -> list[Figure]:
 def absence_share(subject: Subject, high: BoolArray) -> float:
     """Return the share of high rows whose original quasi-identifiers no untouched row has."""
     codes = [
-        c.original.codes() if c.is_generalized else c.released.codes()
+        c.original.codes() if c.is_generalized else _without_stars(c, subject.is_suppressed)
         for c in subject.of_role(Role.QUASI)
     ]
     whole = numbered(codes, subject.rows)
     return float((~np.isin(whole[high], whole[~high])).mean())
+
+
+def _without_stars(column: Column, is_suppressed: BoolArray | None) -> IntArray:
+    """Return released values; of records kept as `*`, what other rows show of the same original."""
+    shown, original = column.released.codes(), column.original.codes()
+    if is_suppressed is None or not is_suppressed.any():
+        return shown
+    # Whatever nobody else has is shown nowhere: each such value is one of its own.
+    meaning = int(shown.max()) + 1 + np.arange(int(original.max()) + 1)
+    meaning[original[~is_suppressed]] = shown[~is_suppressed]
+    return np.where(is_suppressed, meaning[original], shown)
 
 
 def betrayed_share(column: Column, high: BoolArray) -> float | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.audit.distances import spread
+from ppdm_sql.audit.distances import in_deviations, is_constant, power_above
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ppdm_sql.anonymity import FloatArray, IntArray
+    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.subject import Column
 
 
@@ -23,13 +23,16 @@ def il1s(x: FloatArray, y: FloatArray) -> float | None:
 
     One column of each matrix a column of the table; constant columns are left out.
     """
+    pairs = zip(x.T[varied(x)], y.T[varied(x)], strict=True)
     # By columns, in units of their own deviation: sums of squares must not leave the numbers.
-    unit = np.array([spread(column) for column in x.T])
-    varied = unit > 0
-    if not varied.any():
-        return None
-    a, b = x[:, varied] / unit[varied], y[:, varied] / unit[varied]
-    return float((np.abs(a - b) / (np.sqrt(2) * a.std(axis=0, ddof=1))).mean())
+    sides = [in_deviations(before, before, after) for before, after in pairs]
+    losses = [np.abs(a - b) / (np.sqrt(2) * a.std(ddof=1)) for a, b in sides]
+    return float(np.mean(losses)) if losses else None
+
+
+def varied(matrix: FloatArray) -> BoolArray:
+    """Tell which columns are not constant."""
+    return np.array([not is_constant(column) for column in matrix.T], dtype=np.bool_)
 
 
 def relative_difference(
@@ -52,9 +55,10 @@ def shape_figures(columns: Sequence[Column]) -> list[Figure]:
     if x.shape[1] < 2:
         return figures
     # Relative to the original, so that a common unit changes nothing and keeps squares finite.
-    unit = max(float(np.abs(x).max()), 1e-300)
+    unit = power_above(x)
+    kept = varied(x)
     with np.errstate(over="ignore", invalid="ignore"):
-        before, after = np.cov(x / unit, rowvar=False), np.cov(y / unit, rowvar=False)
+        before, after = (np.cov(side / unit - side[0] / unit, rowvar=False) for side in (x, y))
     eigen = None
     if np.isfinite(after).all():
         eigen = relative_difference(np.linalg.eigvalsh(before), np.linalg.eigvalsh(after))
@@ -70,7 +74,8 @@ def shape_figures(columns: Sequence[Column]) -> list[Figure]:
         _figure(
             "correlations",
             about,
-            relative_difference(_correlations(before), _correlations(after)),
+            # A constant has no correlation to keep; what became one has lost its own.
+            relative_difference(_correlations(x[:, kept]), _correlations(y[:, kept])),
             "difference of the correlation matrices: what translation and scaling keep",
         ),
     ]
@@ -94,9 +99,9 @@ def discernibility(sizes: IntArray, suppressed: int, rows: int) -> int:
 def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
     """Return what classes of rows cost."""
     rows = int(sizes.sum()) + suppressed
-    if not len(sizes):
+    if not rows:
         return []
-    return [
+    figures = [
         Figure(
             "utility",
             "discernibility",
@@ -106,8 +111,11 @@ def class_figures(sizes: IntArray, suppressed: int) -> list[Figure]:
             # Sizes are seen in the release: what is left over is how many were suppressed.
             is_owners=suppressed > 0,
         ),
-        _figure("average_class", "", float(sizes.mean()), "rows of a class on average"),
     ]
+    if len(sizes):
+        mean = float(sizes.mean())
+        figures.append(_figure("average_class", "", mean, "rows of a class on average"))
+    return figures
 
 
 def suppressed_figure(suppressed: int, rows: int) -> Figure:
@@ -117,11 +125,15 @@ def suppressed_figure(suppressed: int, rows: int) -> Figure:
     return Figure("utility", "suppressed", "", share, meaning, rows)
 
 
-def _correlations(covariance: FloatArray) -> FloatArray:
-    deviation = np.sqrt(np.diag(covariance))
-    deviation = np.where(deviation > 0, deviation, 1.0)
-    scaled: FloatArray = covariance / np.outer(deviation, deviation)
-    return scaled
+def _correlations(matrix: FloatArray) -> FloatArray:
+    """Return the correlations of columns, 0 with and of a constant one."""
+    columns = [
+        np.zeros(len(column)) if is_constant(column) else in_deviations(column, column)[0]
+        for column in matrix.T
+    ]
+    around = np.array([column - column.mean() for column in columns])
+    products: FloatArray = around @ around.T / max(len(matrix), 1)
+    return products
 
 
 def _numbers(column: Column, released: bool) -> FloatArray:

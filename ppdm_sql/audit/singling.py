@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.subject import Subject
 
 MOST_SETS = 200
-"""Sets of columns that are looked at: small ones first."""
+"""Sets of columns that are looked at, small ones first, and all QUASI columns together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,12 @@ def singling_sets(subject: Subject, most_columns: int = 3) -> list[ColumnSet]:
     sets: list[tuple[str, ...]] = [(c.name,) for c in released]
     for size in range(2, most_columns + 1):
         sets += combinations(quasi, size)
+    sets = sets[:MOST_SETS]
     if len(quasi) > most_columns:
         sets.append(tuple(quasi))
     person = None if subject.repeated_persons is None else dense(subject.repeated_persons)
     found = [
-        ColumnSet(chosen, unique_share([codes[name] for name in chosen], person))
-        for chosen in sets[:MOST_SETS]
+        ColumnSet(chosen, unique_share([codes[name] for name in chosen], person)) for chosen in sets
     ]
     return sorted(
         (one for one in found if one.unique_share > 0),

@@ -69,6 +69,8 @@ class Column:
     released: Values = field(repr=False)
     decimals: int | None = None
     """Decimals of the released type, which everybody sees; None where it does not tell."""
+    has_common_labels: bool = False
+    """Whether numbers are labelled together, so that equal labels are equal numbers."""
 
     @property
     def is_kept(self) -> bool:
@@ -89,7 +91,9 @@ class Column:
         """Tell which rows show their original as it is; NULL is nothing to show."""
         before, after = self.original, self.released
         if before.numbers is not None and after.numbers is not None:
-            return np.asarray(before.numbers == after.numbers, np.bool_)
+            same = np.asarray(before.numbers == after.numbers, np.bool_)
+            # Whole numbers beyond 2 ** 53 can be one double and two numbers.
+            return same & (before.codes() == after.codes()) if self.has_common_labels else same
         if before.labels is None or after.labels is None:
             return np.zeros(len(before.known()), dtype=np.bool_)
         return np.asarray((before.labels == after.labels) & (before.labels >= 0), np.bool_)
@@ -170,6 +174,12 @@ def codes_of(array: pa.Array) -> IntArray:
     """Number the values of one column, however close they are; NULL gets -1."""
     encoded = array.dictionary_encode()
     return np.array(encoded.indices.fill_null(-1), dtype=np.int64)
+
+
+def common_codes(*arrays: pa.Array) -> tuple[IntArray, ...]:
+    """Number the values of columns of one type together, however close they are; NULL gets -1."""
+    whole = codes_of(pa.chunked_array(arrays).combine_chunks())
+    return tuple(np.split(whole, np.cumsum([len(array) for array in arrays])[:-1]))
 
 
 def same_values(first: pa.Array, second: pa.Array) -> BoolArray:

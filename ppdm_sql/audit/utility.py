@@ -9,16 +9,17 @@ import numpy as np
 from ppdm_sql.audit.distances import (
     correlation,
     histogram_pair,
+    in_deviations,
+    is_constant,
     jensen_shannon,
     kolmogorov_smirnov,
     security,
-    spread,
     wasserstein,
 )
 from ppdm_sql.audit.figures import Figure
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.anonymity import FloatArray, IntArray
     from ppdm_sql.audit.subject import Column
 
 _QUANTILES = np.linspace(0.05, 0.95, 19)
@@ -64,10 +65,10 @@ def changed_share(column: Column) -> float | None:
     return 1 - int(column.is_shown().sum()) / there if there else None
 
 
-def merged_share(x: FloatArray, y: FloatArray) -> float:
+def merged_share(x: IntArray, y: IntArray) -> float:
     """Return the share of rows whose released value stands for several originals.
 
-    Bands do that to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
+    Both as codes of values, which whole numbers have beyond what doubles tell apart. Bands do that to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
     """
     before, after = (np.unique(side, return_inverse=True)[1] for side in (x, y))
     pairs = np.unique(after * (int(before.max()) + 1) + before)
@@ -77,16 +78,18 @@ def merged_share(x: FloatArray, y: FloatArray) -> float:
 
 def mean_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return how far the mean moved, in standard deviations of the original."""
-    unit = spread(x)
-    return float(abs(np.mean(y / unit) - np.mean(x / unit))) if unit > 0 else None
+    if is_constant(x):
+        return None
+    a, b = in_deviations(x, x, y)
+    return float(abs(np.mean(b - a)))
 
 
 def quantile_drift(x: FloatArray, y: FloatArray) -> float | None:
     """Return the largest move of a quantile, 5 to 95 percent, in standard deviations."""
-    unit = spread(x)
-    if unit <= 0:
+    if is_constant(x):
         return None
-    moved = np.abs(np.quantile(y / unit, _QUANTILES) - np.quantile(x / unit, _QUANTILES))
+    a, b = in_deviations(x, x, y)
+    moved = np.abs(np.quantile(b, _QUANTILES) - np.quantile(a, _QUANTILES))
     return float(moved.max())
 
 
@@ -124,7 +127,6 @@ def _entropy(codes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
 def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
     if len(x) < 2:
         return []
-    unit = spread(x)
     first, second = histogram_pair(x, y)
     found: list[tuple[str, float | None, str]] = [
         ("correlation", correlation(x, y), "Pearson's, of original and released"),
@@ -134,7 +136,7 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
         ("ks", kolmogorov_smirnov(x, y), "Kolmogorov-Smirnov distance of the distributions"),
         (
             "wasserstein",
-            wasserstein(x / unit, y / unit) if unit > 0 else None,
+            None if is_constant(x) else wasserstein(*in_deviations(x, x, y)),
             "earth mover's distance of the distributions, in standard deviations",
         ),
         (
@@ -143,7 +145,10 @@ def _numeric(column: Column, x: FloatArray, y: FloatArray) -> list[Figure]:
             "Jensen-Shannon distance in 30 equal bins",
         ),
     ]
-    merged = merged_share(x, y), "share of values released like another original value"
+    merged = (
+        merged_share(*column.label_pair()),
+        "share of values released like another original value",
+    )
     return [
         _figure(column, "merged", *merged, len(x)),
         *(_figure(column, name, value, text) for name, value, text in found),

@@ -209,6 +209,12 @@ def reference_values(release: Release, column: AuditedColumn, by_person: bool) -
     )
 
 
+def source_rows(release: Release) -> exp.Select:
+    """Return how many rows the source has."""
+    count = named(exp.Count(this=exp.Star()), COUNT)
+    return exp.select(count).from_(source_table(release.source, _ROWS))
+
+
 def background_rows(
     table: QualifiedName, columns: Mapping[str, InputColumn], values: Mapping[str, InputColumn]
 ) -> exp.Select:

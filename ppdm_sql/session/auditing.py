@@ -25,6 +25,7 @@ from ppdm_sql.audit.subject import (
     Subject,
     Values,
     codes_of,
+    common_codes,
     labels_of,
     numbers_of,
     same_values,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name
     from ppdm_sql.session.creation import Releases
     from ppdm_sql.store.catalog import Entry
-    from ppdm_sql.store.figures import Figure as StoredFigure
 
 _PRECISION = "precision of the release"
 _MOST_VERSIONS = 5
@@ -145,14 +145,8 @@ def _material(
     background = None
     if statement.against is not None:
         background = read_background(releases.engine, statement, read.release, read.table, left_out)
-    figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
-    more = []
-    if _PRECISION in figures:
-        found = figures[_PRECISION]
-        more.append(Figure("utility", "precision", "", found.value, found.note))
-    suppressed = _suppressed_rows(figures)
-    if read.subject.is_suppressed is not None and read.subject.is_suppressed.any():
-        suppressed = int(read.subject.is_suppressed.sum())
+    suppressed = _suppressed_rows(releases, read)
+    more = () if suppressed is None else _precision(releases, entry, suppressed, left_out)
     return Material(
         release=str(entry.name),
         version=entry.version,
@@ -171,15 +165,41 @@ def _material(
         earlier_shown=earlier.shown,
         background=background,
         against=None if statement.against is None else str(statement.against),
-        suppressed=suppressed,
-        more_figures=tuple(more),
+        suppressed=None if suppressed is None else suppressed.rows,
+        more_figures=more,
         left_out=tuple(left_out),
     )
 
 
-def _suppressed_rows(figures: Mapping[str, StoredFigure]) -> int | None:
-    found = figures.get(SUPPRESSED_ROWS)
-    return None if found is None else int(found.value or 0)
+class _Suppressed(NamedTuple):
+    """What GENERALIZE lets nothing be seen of, as the source is now."""
+
+    rows: int
+    of: int
+
+
+def _suppressed_rows(releases: Releases, read: _Read) -> _Suppressed | None:
+    """Count the rows that do not leave, or as `*` only; None without GENERALIZE."""
+    if read.release.grouping is None:
+        return None
+    table = releases.engine.query(sql.source_rows(read.release))
+    rows = int(table.column(sql.COUNT)[0].as_py())
+    stars = read.subject.is_suppressed
+    leaving = read.subject.rows - (0 if stars is None else int(stars.sum()))
+    return _Suppressed(rows - leaving, rows)
+
+
+def _precision(
+    releases: Releases, entry: Entry, suppressed: _Suppressed, left_out: list[str]
+) -> tuple[Figure, ...]:
+    """Return what was written down of the version, where its source still has those rows."""
+    figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
+    before = _Suppressed(int(figures[SUPPRESSED_ROWS].value or 0), entry.source_rows)
+    if suppressed != before:
+        left_out.append("precision: the source has changed since; refresh the release")
+        return ()
+    found = figures[_PRECISION]
+    return (Figure("utility", "precision", "", found.value, found.note),)
 
 
 def _linkable(release: Release) -> tuple[Name, ...]:
@@ -214,9 +234,12 @@ def _read(releases: Releases, entry: Entry, linked: Sequence[Name] = ()) -> _Rea
 def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
     released = _array(table, sql.released_column(index))
     original = _array(table, sql.original_column(index))
+    is_common = column.is_numeric and original.type == released.type
     if column.is_numeric:
-        before = Values(numbers_of(original))
-        after = Values(numbers_of(released), codes_of(released))
+        codes = common_codes if is_common else _own_codes
+        first, second = codes(original, released)
+        before = Values(numbers_of(original), first)
+        after = Values(numbers_of(released), second)
     elif column.is_generalized:
         texts = _array(table, sql.text_column(index))
         first, second = labels_of(texts, released)
@@ -234,7 +257,12 @@ def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
         before,
         after,
         column.type.decimals,
+        is_common,
     )
+
+
+def _own_codes(*arrays: pa.Array) -> tuple[IntArray, ...]:
+    return tuple(codes_of(array) for array in arrays)
 
 
 def _flags(table: pa.Table, name: str) -> BoolArray | None:
@@ -246,7 +274,8 @@ def _flags(table: pa.Table, name: str) -> BoolArray | None:
 
 
 def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
-    by_person = read.subject.repeated_persons is not None
+    # Also where every KEY leaves once: somebody who is left out may stand in many rows.
+    by_person = read.subject.person is not None
     found = []
     for index, column in enumerate(read.columns):
         if column.role is not Role.SENSITIVE:
@@ -264,6 +293,7 @@ def _sensitive(releases: Releases, read: _Read) -> list[SensitiveValues]:
                 np.asarray(reference.column(sql.COUNT), dtype=np.int64),
                 kind in sql.MEASURED,
                 _tree(read.release, column, reference),
+                numbers_of(original) if kind in sql.MEASURED else None,
             )
         )
     return found

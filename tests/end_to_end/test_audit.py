@@ -924,3 +924,128 @@ def test_the_page_stands_in_a_browser(clinic: Owner, tmp_path: Path) -> None:
     )
     assert "CONSOLE" not in done.stderr, done.stderr
     assert f'<p id="found">{"|".join([f"true {pictures}"] * 3)}</p>' in done.stdout
+
+
+def test_whoever_is_left_out_counts_once_in_what_t_is_measured_by(owner: Owner) -> None:
+    """Every KEY leaves once; the one that is suppressed stands in twenty rows."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 'F' AS sex, '4000' || (i % 2) AS zip,"
+        " CASE WHEN i % 3 = 0 THEN 'HIV' ELSE 'Flu' END AS ill FROM range(40) AS numbers (i)"
+        " UNION ALL SELECT 900, 'X', '9', 'HIV' FROM range(20);"
+        "CREATE RELEASE r FROM t (id KEY, sex QUASI, zip QUASI, ill SENSITIVE)"
+        " GENERALIZE zip UNTIL k = 5, t(ill) <= 0.4 SUPPRESS AT MOST 50 PERCENT"
+    )
+    said = {f.figure: f.value for f in owner.figures("r")}
+    report = owner.audit("r", is_internal=True)
+    assert report.values("t")["ill"] == pytest.approx(said["t(ill)"])
+    assert report.values("suppressed") == {"": pytest.approx(20 / 60)}
+
+
+def test_what_is_suppressed_is_counted_as_the_source_is_now(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, CASE WHEN i < 3 THEN 'X' ELSE 'F' END AS sex,"
+        " (40000 + i % 2)::VARCHAR AS zip FROM range(60) AS numbers (i);"
+        "CREATE RELEASE r FROM t (id KEY, sex QUASI, zip QUASI) GENERALIZE zip UNTIL k = 5"
+        " SUPPRESS AT MOST 10 PERCENT"
+    )
+    before = owner.audit("r", is_internal=True)
+    assert before.values("discernibility") == {"": 28**2 + 29**2 + 3 * 60}
+    assert before.values("precision")[""] is not None
+    owner.execute("DELETE FROM t WHERE sex = 'X'")
+    gone = owner.audit("r", is_internal=True)
+    assert gone.values("discernibility") == {"": 28**2 + 29**2}
+    assert gone.values("suppressed") == {"": 0}
+    assert gone.values("precision") == {}
+    assert gone.left_out == ("precision: the source has changed since; refresh the release",)
+    # Combinations that arrive later are withheld.
+    owner.execute("INSERT INTO t SELECT 100 + i, 'F', '99999' FROM range(3) AS numbers (i)")
+    assert owner.audit("r", is_internal=True).values("suppressed") == {"": 3 / 60}
+
+
+def test_numbers_that_are_one_as_doubles_changed(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 1152921504606846976 + 2 * i AS big"
+        " FROM range(100) AS numbers (i);"
+        "CREATE RELEASE moved FROM t (id KEY, big SENSITIVE AS translation(1));"
+        "CREATE RELEASE kept FROM t (id KEY, big SENSITIVE);"
+        "CREATE RELEASE grouped FROM t (id KEY, big SENSITIVE AS microaggregation(size => 5))"
+    )
+    moved, kept, grouped = (
+        owner.audit(name, is_internal=True) for name in ("moved", "kept", "grouped")
+    )
+    assert (moved.values("changed"), moved.values("merged")) == ({"big": 1}, {"big": 0})
+    assert (kept.values("changed"), kept.values("merged")) == ({"big": 0}, {"big": 0})
+    assert grouped.values("merged") == {"big": 1}
+
+
+def test_nothing_that_was_not_measured_is_met(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t (a INTEGER, s VARCHAR, n INTEGER);"
+        "CREATE RELEASE r FROM t (a QUASI, s SENSITIVE, n SENSITIVE)"
+    )
+    names = ("t", "alpha", "recursive_c_2", "homogeneous", "divergence", "proximity")
+    outcomes = owner.audit("r", require=[f"{name}<=1" for name in names]).outcomes
+    assert [outcome.is_met for outcome in outcomes] == [False] * len(names)
+
+
+def test_records_that_are_all_stars_cost_everything(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, i AS a, 'x' || i AS b, i % 2 AS s"
+        " FROM range(10) AS numbers (i);"
+        "CREATE RELEASE r FROM t (id KEY, a QUASI, b QUASI, s SENSITIVE) GENERALIZE b UNTIL k = 2"
+        " SUPPRESS AT MOST 100 PERCENT WITH (suppressed = 'star')"
+    )
+    report = owner.audit("r", is_internal=True)
+    assert (report.values("k"), report.values("suppressed")) == ({"": None}, {"": 1})
+    assert report.values("discernibility") == {"": 100}
+    assert report.values("l") == report.values("t") == {"s": None}
+
+
+def test_aliases_of_numbers_hide_no_nearness(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 1 AS q, 10000 + i % 2 AS pay FROM range(50) AS n (i)"
+        " UNION ALL SELECT 99, 2, 9;"
+        "CREATE RELEASE r FROM t (id KEY, q QUASI, pay SENSITIVE AS mapping())"
+    )
+    report = owner.audit("r", is_internal=True)
+    assert report.values("proximity") == {"pay": 1}
+    assert report.values("divergence") == {}
+    assert report.values("l") == {"pay": 1}
+
+
+def test_a_high_class_is_what_people_are_wrongly_tied_to(owner: Owner) -> None:
+    """Of each class half is HIV; nobody is tied to Flu, because that is not what WHEN protects."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 'A' AS town,"
+        " CASE WHEN i % 2 = 0 THEN 'HIV' ELSE 'Flu' END AS ill FROM range(40) AS numbers (i);"
+        "CREATE RELEASE r FROM t (id KEY, town QUASI, ill SENSITIVE)"
+        " GENERALIZE town WHEN ill = 'HIV' UNTIL k = 5;"
+        "CREATE RELEASE plain FROM t (id KEY, town QUASI, ill SENSITIVE)"
+    )
+    assert owner.audit("r", is_internal=True).values("divergence") == {"ill": 0.5}
+    assert owner.audit("plain", is_internal=True).values("divergence") == {"ill": 1}
+
+
+def test_columns_that_share_no_row_are_told(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, CASE WHEN i % 2 = 0 THEN i END AS a,"
+        " CASE WHEN i % 2 = 1 OR i < 6 THEN i END AS b, CASE WHEN i % 2 = 1 THEN i END AS c"
+        " FROM range(100) AS numbers (i)"
+    )
+    for others, missing in (("c", "il1s, covariance, "), ("b", "misclassification: ")):
+        owner.execute(
+            f"CREATE OR REPLACE RELEASE r FROM t (id KEY, a NEUTRAL AS scaling(3),"
+            f" {others} NEUTRAL AS scaling(3))"
+        )
+        (told,) = owner.audit("r").left_out
+        assert told.startswith(missing)
+        assert told.endswith("too few rows have a number in every numeric column")
+
+
+def test_precision_is_that_of_the_release_with_its_untouched_rows(clinic: Owner) -> None:
+    with pytest.warns(ppdm_sql.PrivacyWarning):
+        clinic.execute(SCBA)
+    said = {f.figure: f.value for f in clinic.figures("research.delicate")}
+    found = clinic.audit("research.delicate", is_internal=True).values("precision")
+    assert found == {"": said["precision of the release"]}
+    assert said["precision of the release"] != said["precision of treated rows"]

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.breaches import divergence, proximity
+from ppdm_sql.audit.breaches import (
+    divergence,
+    divergence_figures,
+    proximity,
+    proximity_figures,
+)
+from ppdm_sql.audit.risk import Classes, classes_of
 from ppdm_sql.audit.scba import absence_share, betrayed_share, scba_figures
 from ppdm_sql.audit.subject import Column, Subject, Values
 from ppdm_sql.model.syntax import Role
@@ -141,3 +147,77 @@ def test_numbers_betray_nothing_by_their_names() -> None:
 
 def test_without_a_high_class_there_is_nothing_to_say() -> None:
     assert scba_figures(scba([1, 2], [False, False], [1, 1], [1, 1])) == []
+
+
+VALUES = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 201), st.booleans(), st.booleans()),
+    min_size=1,
+    max_size=30,
+)
+
+
+def classes_and(rows: list[tuple[int, int, bool, bool]]) -> Classes:
+    """Classes of the first, without rows whose last says that they are kept as `*`."""
+    area = [row[0] for row in rows]
+    whole = Subject((labels("area", area, area, "keep", Role.QUASI),), len(rows))
+    return classes_of(replace(whole, is_suppressed=np.array([row[3] for row in rows])))
+
+
+@settings(max_examples=100, deadline=None)
+@given(VALUES)
+def test_figures_of_proximity_are_their_definitions(
+    rows: list[tuple[int, int, bool, bool]],
+) -> None:
+    values = np.array([float(row[1]) if row[1] <= 200 else np.nan for row in rows])
+    values[[row[2] and row[1] % 3 == 0 for row in rows]] = np.nan
+    figures = proximity_figures("pay", classes_and(rows), values)
+    found = {f.name: f.value for f in figures}
+    known = values[~np.isnan(values)]
+    near = 0.05 * known.std() if len(known) else 0.0
+    members: dict[int, list[float]] = defaultdict(list)
+    for row, value in zip(rows, values.tolist(), strict=True):
+        if not row[3] and value == value:
+            members[row[0]].append(value)
+    if not members:
+        assert found == {"proximity": None, "proximity_classes": None, "proximity_l": None}
+        return
+    worst = {
+        area: max(sum(abs(x - y) <= near for y in held) for x in held) / len(held)
+        for area, held in members.items()
+    }
+    breached = [area for area, share in worst.items() if share > 1 / 2]
+    taking_part = sum(len(held) for held in members.values())
+    in_breached = sum(len(members[area]) for area in breached)
+    assert found["proximity"] == pytest.approx(in_breached / taking_part)
+    assert found["proximity_classes"] == pytest.approx(len(breached) / len(members))
+    assert found["proximity_l"] == pytest.approx(1 / max(worst.values()))
+    assert [f.of for f in figures] == [taking_part, len(members), None]
+
+
+@settings(max_examples=100, deadline=None)
+@given(VALUES, st.booleans())
+def test_figures_of_divergence_are_their_definitions(
+    rows: list[tuple[int, int, bool, bool]], knows_severity: bool
+) -> None:
+    severe = np.array([row[2] for row in rows]) if knows_severity else None
+    value = np.array([row[1] % 4 for row in rows])
+    figures = divergence_figures("illness", classes_and(rows), value, severe)
+    found = {f.name: f.value for f in figures}
+    members: dict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for row in rows:
+        if not row[3]:
+            members[row[0]].append((row[1] % 4, row[2]))
+    if not members:
+        assert found == {"divergence": None, "divergence_classes": None}
+        return
+    wronged = []
+    for held in members.values():
+        of = [is_severe if knows_severity else value for value, is_severe in held]
+        tied = {v for v in of if of.count(v) / len(of) >= 0.5} - (
+            {False} if knows_severity else set()
+        )
+        wronged.append(sum(bool(tied - {v}) for v in of))
+    taking_part = sum(len(held) for held in members.values())
+    assert found["divergence"] == pytest.approx(sum(wronged) / taking_part)
+    hurt = sum(count > 0 for count in wronged)
+    assert found["divergence_classes"] == pytest.approx(hurt / len(members))

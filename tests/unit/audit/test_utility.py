@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 from scipy.spatial import distance
@@ -73,7 +74,7 @@ def test_constant_columns_have_no_correlation() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_merged_is_what_plain_counting_gives(pairs: list[tuple[int, int]]) -> None:
-    x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    x, y = (np.array(side) for side in zip(*pairs, strict=True))
     merged = sum(any(b == d and a != c for c, d in pairs) for a, b in pairs)
     assert merged_share(x, y) == pytest.approx(merged / len(pairs))
 
@@ -308,3 +309,150 @@ def test_nulls_neither_changed_nor_were_kept() -> None:
     assert (found["changed"], found["lost"]) == (1, 1)
     nothing = numbers("x", [np.nan, np.nan], [np.nan, np.nan])
     assert changed_share(nothing) is None
+
+
+def test_a_large_offset_hides_no_drift() -> None:
+    """Microseconds since 1970: a double tells them apart, a quotient of them does not."""
+    x = np.arange(100.0) + 1.7e15
+    found = {f.name: f.value for f in column_figures(numbers("x", x, x + 3))}
+    exact = 3 / np.arange(100.0).std()
+    for name in ("mean_drift", "quantile_drift", "wasserstein"):
+        assert found[name] == pytest.approx(exact, rel=1e-9), name
+    assert found["sec"] == pytest.approx(0, abs=1e-20)
+    assert found["js"] == pytest.approx(
+        jensen_shannon(*(side.astype(float) for side in histogram_pair(x - 1.7e15, x - 1.7e15 + 3)))
+    )
+    moved = clustering_figures([numbers("x", x, x + 3)], np.random.default_rng(0))
+    assert moved[0].value == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=30))
+def test_figures_of_numbers_are_their_definitions(pairs: list[tuple[int, int]]) -> None:
+    x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
+    found = {f.name: f.value for f in column_figures(numbers("x", x, y))}
+    edges = np.linspace(min(x.min(), y.min()), max(x.max(), y.max()), 31)
+    if edges[-1] > edges[0]:
+        # What lies on an edge falls to one side by rounding.
+        assume(all(np.abs(np.concatenate((x, y)) - edge).min() > 1e-9 for edge in edges[1:-1]))
+        bins = np.histogram(x, edges)[0], np.histogram(y, edges)[0]
+        assert found["js"] == pytest.approx(distance.jensenshannon(*bins, base=2), abs=1e-6)
+    if x.std() == 0:
+        assert found["mean_drift"] is None
+        return
+    assert found["mean_drift"] == pytest.approx(abs(y.mean() - x.mean()) / x.std(), abs=1e-12)
+    shares = [0.05 * step for step in range(1, 20)]
+    moved = [abs(np.quantile(y, share) - np.quantile(x, share)) for share in shares]
+    assert found["quantile_drift"] == pytest.approx(max(moved) / x.std(), abs=1e-9)
+    expected = stats.wasserstein_distance(x, y) / x.std()
+    assert found["wasserstein"] == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=30))
+def test_frequencies_are_compared_whatever_they_are_called(pairs: list[tuple[int, int]]) -> None:
+    before, after = (list(side) for side in zip(*pairs, strict=True))
+    found = frequency_distance(labels("a", before, after))
+    sides = [[value for value in side if value >= 0] for side in (before, after)]
+    if not all(sides):
+        assert found is None
+        return
+    counts = [sorted((side.count(v) for v in range(5)), reverse=True) for side in sides]
+    assert found == pytest.approx(distance.jensenshannon(*counts, base=2), abs=1e-6)
+
+
+CATEGORIES = st.lists(
+    st.tuples(*[st.integers(-1, 2)] * 4),
+    min_size=1,
+    max_size=40,
+)
+
+
+def plain_rules(columns: list[list[int]]) -> set[tuple[int, int, int, int]]:
+    rules = set()
+    for a, b in ((0, 1), (1, 0)):
+        pairs = [pair for pair in zip(columns[a], columns[b], strict=True) if min(pair) >= 0]
+        for v, w in set(pairs):
+            times = pairs.count((v, w))
+            whole = sum(left == v for left, _ in pairs)
+            if times >= 0.05 * len(columns[0]) and times / whole >= 0.5:
+                rules.add((a, v, b, w))
+    return rules
+
+
+def plain_meaning(original: list[int], released: list[int]) -> list[int]:
+    """What each alias mostly stands for; of equally frequent ones the last."""
+    pairs = [pair for pair in zip(released, original, strict=True) if min(pair) >= 0]
+    meaning = {
+        alias: max((pairs.count((alias, v)), v) for other, v in pairs if other == alias)[1]
+        for alias, _ in pairs
+    }
+    return [
+        meaning[alias] if min(alias, value) >= 0 else -1
+        for alias, value in zip(released, original, strict=True)
+    ]
+
+
+@settings(max_examples=200, deadline=None)
+@given(CATEGORIES)
+def test_the_overlap_of_rules_is_what_plain_counting_gives(
+    rows: list[tuple[int, int, int, int]],
+) -> None:
+    a, b, x, y = (list(side) for side in zip(*rows, strict=True))
+    before = plain_rules([a, b])
+    after = plain_rules([plain_meaning(a, x), plain_meaning(b, y)])
+    found = rules_figures([labels("a", a, x), labels("b", b, y)])
+    if not before | after:
+        assert found == []
+        return
+    assert found[0].value == pytest.approx(len(before & after) / len(before | after))
+    assert translated(np.array(a), np.array(x)).tolist() == plain_meaning(a, x)
+
+
+def test_numbers_make_no_rules() -> None:
+    """Also where they are numbered, to be told apart exactly."""
+    halves = [0, 1] * 20
+    kept = labels("a", halves, halves, "keep")
+    numbered = replace(kept, name="b", original=Values(np.array(halves, float), np.array(halves)))
+    numbered = replace(numbered, released=numbered.original)
+    assert rules_figures([kept, numbered]) == []
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_misclassification_is_that_of_scikit_learn(seed: int) -> None:
+    """Without clusters to be found, so that it takes many rounds, and where they start decides."""
+    generator = np.random.default_rng(seed)
+    x = generator.uniform(0, 100, (400, 2))
+    y = x + generator.normal(0, 12, (400, 2))
+    columns = [numbers(f"c{i}", x[:, i], y[:, i]) for i in range(2)]
+    (found,) = clustering_figures(columns, np.random.default_rng(seed))
+    sides = [(side - side.mean(axis=0)) / side.std(axis=0) for side in (x, y)]
+    starts = spread_starts(sides[0], 4, np.random.default_rng(seed))
+    theirs = [
+        KMeans(4, init=side[starts], n_init=1, tol=0, algorithm="lloyd", max_iter=100)
+        .fit(side)
+        .labels_
+        for side in sides
+    ]
+    table = confusion_matrix(*theirs)
+    matched = table[optimize.linear_sum_assignment(-table)].sum()
+    assert found.value == pytest.approx(1 - matched / 400)
+    assert (found.value or 0) > 0.02
+
+
+def test_a_tree_learns_less_from_a_release_that_mixes_rows() -> None:
+    generator = np.random.default_rng(9)
+    age = generator.integers(0, 80, 600).astype(float)
+    illness = (age // 10 % 2).astype(np.int64)  # bands: one question is not enough
+    mixed = subject(
+        numbers("age", age, generator.permutation(age), role=Role.QUASI),
+        labels("illness", illness, 1 - illness),
+    )
+    found = {f.name: f.value or 0.0 for f in classifier_figures(mixed)}
+    assert found["tree_original"] > 0.95
+    assert 0.35 < found["tree_released"] < 0.65
+
+
+def test_a_tree_is_asked_about_rows_it_has_not_seen() -> None:
+    generator = np.random.default_rng(10)
+    assert accuracy(generator.normal(size=(90, 6)), generator.integers(0, 2, 90)) < 0.75
