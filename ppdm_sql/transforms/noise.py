@@ -59,7 +59,8 @@ class Noise:
     keyword: ClassVar[str] = "noise"
     summary: ClassVar[str] = "x + e or x · e, e drawn for each row and the same whenever asked"
     undone_by: ClassVar[str] = (
-        "nothing exactly; averages over many rows, and other columns, narrow a value down"
+        "nothing exactly; averages over many rows, and other columns, narrow a value down; times"
+        " move by whole days and keep their time of day"
     )
     exactness: ClassVar[Exactness] = Exactness.NONE
     uses_row_key: ClassVar[bool] = True

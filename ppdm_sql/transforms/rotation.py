@@ -43,7 +43,10 @@ class Rotation:
 
     keyword: ClassVar[str] = "rotation"
     summary: ClassVar[str] = "pairs of columns turned clockwise by a secret angle"
-    undone_by: ClassVar[str] = "one known row, two to be sure; distances between rows are kept"
+    undone_by: ClassVar[str] = (
+        "one known row, two to be sure, or how the columns vary together elsewhere; distances"
+        " between rows are kept"
+    )
     exactness: ClassVar[Exactness] = Exactness.NEAR
     is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (

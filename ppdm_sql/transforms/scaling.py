@@ -38,7 +38,9 @@ class Scaling:
 
     keyword: ClassVar[str] = "scaling"
     summary: ClassVar[str] = "x · e, one secret constant a column"
-    undone_by: ClassVar[str] = "one known value other than 0"
+    undone_by: ClassVar[str] = (
+        "one known value other than 0; the steps between whole numbers show the factor"
+    )
     exactness: ClassVar[Exactness] = Exactness.NEAR
     is_affine: ClassVar[bool] = True
     kernels: ClassVar[tuple[Kernel, ...]] = (
