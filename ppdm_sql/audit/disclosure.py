@@ -10,6 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ppdm_sql.audit.attacks.models import AROUND
 from ppdm_sql.audit.attacks.protocol import SHARE, Scope
 from ppdm_sql.audit.figures import WITHHELD
 from ppdm_sql.audit.pictures import WITHOUT
@@ -33,8 +34,6 @@ _SAME_SHAPE = frozenset({("translation",), ("scaling",)})
 """Treatments after which a picture without a scale is the same as before."""
 _MIXING = frozenset({"rotation", "hybrid"})
 """Treatments of which even a rough correlation tells the angle."""
-_AROUND = frozenset({"noise", "mean_noise", "microaggregation"})
-"""Treatments whose errors are no one constant."""
 _OF_COLUMN = frozenset({"sec", "mean_drift", "quantile_drift", "ks", "wasserstein", "js"})
 _OF_TABLE = frozenset({"il1s", "covariance", "eigenvalues", "correlations"})
 """Figures in units of originals and of released values at once."""
@@ -87,7 +86,7 @@ def disclosed(report: Report) -> Report:
         name for name, treatments in words.items() if not _WITHOUT_SECRET.issuperset(treatments)
     }
     mixed = {name for name, treatments in words.items() if _MIXING.intersection(treatments)}
-    noised = {name for name, treatments in words.items() if _AROUND.intersection(treatments)}
+    noised = {name for name, treatments in words.items() if AROUND.intersection(treatments)}
 
     def is_owners(figure: Figure) -> bool:
         about = figure.about
@@ -105,7 +104,9 @@ def disclosed(report: Report) -> Report:
         else _figure(figure, figure.about in secret)
         for figure in report.figures
     )
-    attacks = tuple(_attack(attack, secret - noised) for attack in report.attacks)
+    # A KEY is no column of the report: what is not known to be harmless is not told.
+    harmless = noised | (words.keys() - secret)
+    attacks = tuple(_attack(attack, harmless) for attack in report.attacks)
     columns = tuple(
         _column(column, report.stamp.rows, column.name in secret, column.name in mixed)
         for column in report.columns
@@ -137,12 +138,13 @@ def _figure(figure: Figure, is_secret: bool) -> Figure:
     return replace(figure, value=value if math.isfinite(value) else None, of=None)
 
 
-def _attack(attack: Finding, constant: Collection[str]) -> Finding:
+def _attack(attack: Finding, harmless: Collection[str]) -> Finding:
     """Round what an attack got: exactly told, it would tell how large the noise is."""
     if attack.of is None:
-        return _attack_on_noise(attack, constant)
-    share, chance = (coarse_share(part, attack.of) for part in (attack.share, attack.chance))
-    chance = few_digits(chance, 2)
+        return _attack_on_noise(attack, harmless)
+    share = coarse_share(attack.share, attack.of)
+    # Down, as what is left is rounded up: a gain that is there does not vanish.
+    chance = few_digits(1 - coarse_share(1 - attack.chance, attack.of))
     # Nobody's noise is behind a share of people who are found.
     share = few_digits(share, 2) if attack.scope is Scope.TABLE else _up(share)
     if attack.gain <= (0.0 if attack.scope is Scope.TABLE else MARGIN):
@@ -150,9 +152,10 @@ def _attack(attack: Finding, constant: Collection[str]) -> Finding:
     return replace(attack, share=share, chance=chance, of=None)
 
 
-def _attack_on_noise(attack: Finding, constant: Collection[str]) -> Finding:
+def _attack_on_noise(attack: Finding, harmless: Collection[str]) -> Finding:
     steps = _TENTHS
-    if attack.target in constant and attack.share > MARGIN:
+    is_constant = attack.scope is Scope.COLUMN and attack.target not in harmless
+    if is_constant and attack.share > MARGIN:
         # Of one constant before and one now, the share and the rows tell both.
         steps = 1
         attack = replace(attack, result=attack.result.replace(SHARE, "a part"))

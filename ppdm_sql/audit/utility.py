@@ -68,7 +68,8 @@ def changed_share(column: Column) -> float | None:
 def merged_share(x: IntArray, y: IntArray) -> float:
     """Return the share of rows whose released value stands for several originals.
 
-    Both as codes of values, which whole numbers have beyond what doubles tell apart. Bands do that to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
+    Both as codes of values, which whole numbers have beyond what doubles tell apart. Bands do that
+    to values in the last 0.1 % of one, and to its end: nobody can tell them apart.
     """
     before, after = (np.unique(side, return_inverse=True)[1] for side in (x, y))
     pairs = np.unique(after * (int(before.max()) + 1) + before)

@@ -220,10 +220,9 @@ class Owner:
         """Audit a release: risk, attacks, utility; `against` a table somebody may have.
 
         `into` writes the audit as tables of a schema, `to` as files, .html or .json, all of it or
-        nothing. `require` is what must hold, such as
-        "k>=5, prosecutor<=0.2" or a list of such texts; the report's outcomes tell what does.
-        `is_internal` adds to the report what only the owner should see: the parameters of the
-        script, small cells, exact figures.
+        nothing. `require` is what must hold, such as "k>=5, prosecutor<=0.2" or a list of such
+        texts; the report's outcomes tell what does. `is_internal` adds to the report what only the
+        owner should see: the parameters of the script, small cells, exact figures.
         """
         # First of all: a typing error must not cost a minute.
         requirements = requirements_of(require)

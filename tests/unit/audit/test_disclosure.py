@@ -94,10 +94,10 @@ def test_a_report_for_others_tells_no_small_count() -> None:
     shown = disclosed(FEW)
     assert [f.value for f in shown.figures] == [1, 0.05, 1.0, None, None, 0.9877, 240]
     assert [(a.share, a.chance) for a in shown.attacks] == [
-        (0.15, 0.05),
+        (0.15, 0.0),
         (0.2, 0.0),
-        (0.021, 0.021),
-        (0.004, 0.002),
+        (0.02001, 0.02001),
+        (0.004, 0.0),
         (0.0, 0.0),
         (1.0, 0.0),  # of one constant, any share tells it
     ]
@@ -181,6 +181,21 @@ def test_figures_that_are_the_owners_are_named_and_not_told() -> None:
     assert shown.value is None
     assert shown.is_withheld
     assert shown.of is None
+
+
+def test_a_gain_over_a_good_guess_does_not_vanish_by_rounding() -> None:
+    """7 of 2,000 are unlike the others, and all seven are found."""
+    rare = Finding("frequency", "none", Scope.COLUMN, "hiv", 1.0, 0.9965, f"gets {SHARE}", 2_000)
+    (shown,) = disclosed(replace(FEW, attacks=(rare,))).attacks
+    assert (shown.share, shown.chance) == (1.0, 0.995)
+    assert shown.gain > 0.5
+
+
+def test_a_key_is_no_column_of_the_report_and_tells_no_constant_either() -> None:
+    key = Finding("differencing", "both", Scope.COLUMN, "id", 0.61, 0.0, f"rid of {SHARE} of it")
+    (shown,) = disclosed(replace(FEW, attacks=(key,))).attacks
+    assert shown.share == 1
+    assert shown.sentence == "rid of a part of it"
 
 
 def test_the_strongest_attack_is_chosen_before_rounding() -> None:
