@@ -14,6 +14,11 @@ _FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
+RESERVED = "ppdm_"
+"""What names of our own begin with, in every SELECT we write; nobody else's may."""
+RESERVED_HINT = f"names that begin with '{RESERVED}' are reserved: give it another one"
+
+
 def fold(text: str) -> str:
     """Return the form under which DuckDB takes two identifiers for the same."""
     return text.translate(_FOLD)
@@ -34,6 +39,11 @@ class Name:
     def folded(self) -> str:
         """The form that is compared."""
         return fold(self.text)
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it begins as names of our own do."""
+        return self.folded.startswith(RESERVED)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Name) and self.folded == other.folded

@@ -23,7 +23,7 @@ from ppdm_sql.model.syntax import (
 )
 from ppdm_sql.model.transform import InputColumn, UsesRowKey
 from ppdm_sql.model.types import VARCHAR, Kind
-from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
+from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,6 +85,26 @@ def bind_release(
     return Release(
         statement.name, source, tuple(rules), row_key, options["execution"], grouping, agreed
     )
+
+
+def check_new_names(statement: CreateRelease | CreateAgreement) -> None:
+    """Raise for names that our own SELECTs use; not asked of what an earlier program made."""
+    if isinstance(statement, CreateRelease):
+        for part in statement.name.parts:
+            if part.is_reserved and part != OWNER_SCHEMA:
+                raise Refused(
+                    f"a release may not be called '{statement.name}'",
+                    statement.name_span,
+                    RESERVED_HINT,
+                )
+    for rule in statement.rules:
+        for column in rule.columns:
+            if column.name.is_reserved:
+                raise Refused(
+                    f"a column of a release may not be called '{column.name}'",
+                    column.span,
+                    f"{RESERVED_HINT} in a (SELECT …) source",
+                )
 
 
 def _separated(statement: CreateRelease) -> Iterator[ColumnRule]:

@@ -13,10 +13,11 @@ from sqlglot import exp
 
 from ppdm_sql.compile.query import rows_with, source_table
 from ppdm_sql.compile.render import check_tree, column_of, named, table_of
-from ppdm_sql.errors import InternalError
+from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.model.grouping import COMBINATIONS, SLOT
 from ppdm_sql.model.syntax import Role
 from ppdm_sql.model.types import Kind
+from ppdm_sql.names import Name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from ppdm_sql.model.release import Release
     from ppdm_sql.model.transform import InputColumn
     from ppdm_sql.model.types import ColumnType
-    from ppdm_sql.names import Name
 
 _ROWS, _TABLE, _CELLS = "s", "c", "cells"
 HIGH = "ppdm_high"
@@ -293,7 +293,11 @@ def _with_numbers(rows: exp.Select) -> exp.Select:
     """Number the persons in the engine: only it knows which KEYs are equal to it."""
     order = exp.Order(expressions=[exp.Ordered(this=column_of(_PERSON, _ROWS))])
     number = exp.Window(this=exp.DenseRank(), order=order)
-    return exp.select(exp.Star(), named(number, _NUMBER)).from_(_subquery(rows, _ROWS))
+    names = [column.alias for column in rows.expressions]
+    if Name(_NUMBER) in map(Name, names):  # of a release that an earlier program made
+        raise Refused(f"a column of a release may not be called '{_NUMBER}'")
+    shown = [named(column_of(name, _ROWS), name) for name in names]
+    return exp.select(*shown, named(number, _NUMBER)).from_(_subquery(rows, _ROWS))
 
 
 def _if_high(grouping: Grouping, high: exp.Expr, low: exp.Expr) -> exp.Expr:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ppdm_sql.bind import check_new_names
 from ppdm_sql.bind.agreed import check_agreement
 from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError, suggest
 from ppdm_sql.names import Name
@@ -59,6 +60,7 @@ class Agreements:
     def create(self, statement: CreateAgreement) -> Agreement:
         """CREATE AGREEMENT: with a key that nobody has yet."""
         engine = self.releases.engine
+        check_new_names(statement)
         words = {transform.keyword: transform for transform in self.releases.transforms}
         check_agreement(statement, words)
         with engine.transaction():

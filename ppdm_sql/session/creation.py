@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.bind import bind_release
+from ppdm_sql.bind import bind_release, check_new_names
 from ppdm_sql.compile.query import (
     KEYS,
     ROWS,
@@ -94,6 +94,7 @@ class Releases:
 
     def create(self, statement: CreateRelease) -> Made:
         """CREATE [OR REPLACE] RELEASE."""
+        check_new_names(statement)
         with self.engine.transaction():
             named = replace(statement, name=self.full_name(statement.name))
             previous = catalog.find_entry(self.engine, named.name)

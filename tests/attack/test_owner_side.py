@@ -23,7 +23,7 @@ NAMES = {
     "unicode": "größe ☃ 日本 𝄞 e\u0301 \u202egnp",
     "keyword": "select",
     "placeholders": "%s %(a)s {0} $1 ? $$ [red] \\",
-    "like ours": "ppdm_owner.store",
+    "like ours": "r1_v1_parameters",
     "long": "x" * 3000,
 }
 RULES = """(
@@ -111,8 +111,7 @@ def test_a_release_keeps_the_spelling_of_its_script(people: Owner) -> None:
 OURS = [
     "s", "p", "m", "m0", "m1", "m0_of", "t0_0_key", "t0_0_prefix", "t0_0_c0", "t1_0_low_1",
     "t0_0_i0", "t0_0_o0", "original", "released", "rows", "keys", "parameters", "aliases",
-    "ppdm_incoming", "rowid", "ppdm_owner", "ppdm_store",
-    "t2_0_categories", "t1_0_outside", "release_id",
+    "rowid", "t2_0_categories", "t1_0_outside", "release_id",
 ]  # fmt: skip
 
 
