@@ -20,7 +20,7 @@ from ppdm_sql.model.transform import Affine
 from ppdm_sql.model.types import ColumnType
 from ppdm_sql.names import Name
 from ppdm_sql.session.delivery import workplace
-from ppdm_sql.session.destinations import DatabaseFile
+from ppdm_sql.session.destinations import INFO_TYPES, DatabaseFile
 from ppdm_sql.session.engine import Engine
 from ppdm_sql.session.parts import (
     Part,
@@ -31,7 +31,6 @@ from ppdm_sql.session.parts import (
     read_part,
 )
 from ppdm_sql.session.publish_target import target_of
-from ppdm_sql.session.publishing import INFO_TYPES
 from ppdm_sql.store.publications import new_name
 from ppdm_sql.transforms import TRANSFORMS
 from ppdm_sql.transforms.numbers import NUMBERS

@@ -10,24 +10,35 @@ import secrets
 from typing import TYPE_CHECKING, Protocol, Self
 from urllib.parse import quote as percent_encode
 
+import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import InternalError
 from ppdm_sql.names import Name, QualifiedName
 from ppdm_sql.session.delivery import put_file, put_folder
-from ppdm_sql.session.engine import tables_in
+from ppdm_sql.session.engine import Contents, contents_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    import pyarrow as pa
-
     from ppdm_sql.session.engine import Engine
 
 INFO = QualifiedName.of("main", "release_info")
 """The table that says what else is there."""
+INFO_TYPES = pa.schema(
+    {
+        "release": pa.string(),
+        "version": pa.int32(),
+        "published_at": pa.timestamp("us"),
+        "rows": pa.int64(),
+        "treatments": pa.string(),
+        "targets": pa.string(),
+        "publication": pa.string(),
+        "agreement": pa.string(),
+    }
+)
 
 
 class Destination(Protocol):
@@ -102,9 +113,8 @@ class DatabaseFile:
 
     def put(self, target: Path) -> None:
         """Look at the file once more, and put it in its place."""
-        found = tables_in(self._path)
         left = [path for path in self._path.parent.iterdir() if path != self._path]
-        if found is None or {QualifiedName.of(*row) for row in found} != self._expected or left:
+        if contents_of(self._path) != Contents(frozenset(self._expected), ()) or left:
             raise InternalError("the file that was written is not what it should be")
         put_file(self._path, target)
 

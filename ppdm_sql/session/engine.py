@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 import secrets
+import shutil
+import tempfile
 import warnings
-from contextlib import contextmanager, suppress
+import weakref
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -43,11 +47,34 @@ _WRITES = re.compile(r"\b(?:insert|update|delete|merge|copy)\b", re.IGNORECASE)
 _ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 
 
+_LOOKED_AT = Name("looked_at")
+_OBJECTS = (
+    "SELECT 'table', schema_name, table_name FROM duckdb_tables() WHERE database_name = $database"
+    " UNION ALL SELECT 'view', schema_name, view_name FROM duckdb_views()"
+    " WHERE database_name = $database AND NOT internal"
+    " UNION ALL SELECT 'macro', schema_name, function_name FROM duckdb_functions()"
+    " WHERE database_name = $database AND NOT internal"
+    " UNION ALL SELECT 'sequence', schema_name, sequence_name FROM duckdb_sequences()"
+    " WHERE database_name = $database"
+    " UNION ALL SELECT 'type', schema_name, type_name FROM duckdb_types()"
+    " WHERE database_name = $database AND NOT internal"
+    " UNION ALL SELECT 'index', schema_name, index_name FROM duckdb_indexes()"
+    " WHERE database_name = $database"
+    " UNION ALL SELECT 'trigger', schema_name, trigger_name FROM duckdb_triggers()"
+    " WHERE database_name = $database"
+    " UNION ALL SELECT 'generated column', schema_name, table_name FROM duckdb_columns()"
+    " WHERE database_name = $database AND is_generated"
+)
+
+
 class Engine:
     """One connection to the owner's database."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
+        self._at_end = ExitStack()
+        # Also where nobody closes it: the stack does not know the engine.
+        weakref.finalize(connection, self._at_end.close)
 
     @classmethod
     def open(cls, database: Path | None) -> Engine:
@@ -62,15 +89,20 @@ class Engine:
         try:
             engine._attach_store(database)
         except BaseException:
-            connection.close()
+            engine.close()
             raise
         return engine
 
     def _attach_store(self, database: Path | None) -> None:
         if database is not None:
             folder.prepare(database)
-            spill = exp.Literal.string(str(folder.spill_folder(database)))
-            self.connection.execute(to_sql(_set("temp_directory", spill)))
+            self._lock(database)
+            spill = str(folder.spill_folder(database))
+        else:
+            # DuckDB's own choice is a folder that everybody enters, where the process stands.
+            spill = tempfile.mkdtemp(prefix="ppdm-spill-")  # with mode 0700
+            self._at_end.callback(shutil.rmtree, spill, ignore_errors=True)
+        self.connection.execute(to_sql(_set("temp_directory", exp.Literal.string(spill))))
         try:
             if database is not None:
                 folder.make_whole(database, self._make)
@@ -80,6 +112,22 @@ class Engine:
         if database is not None:
             folder.secure(database)
         self.connection.execute(to_sql(exp.Use(this=table_of(QualifiedName((STORE_CATALOG,))))))
+
+    def _lock(self, database: Path) -> None:
+        try:
+            handle = folder.lock(database)
+        except OSError as error:
+            raise StoreError(f"'{database}' cannot be locked: {error.strerror}") from None
+        if handle is not None:
+            self._at_end.callback(folder.unlock, handle)
+            return
+        try:
+            # DuckDB's error names who holds it. For reading: should DuckDB find no lock of its own,
+            # nothing is written.
+            self.connection.execute(to_sql(_attach(database, STORE_CATALOG, _READ_ONLY)))
+        except duckdb.Error as error:
+            raise _open_error(database, error, is_locked=True) from None
+        raise _in_use(database)
 
     def _make(self, database: Path) -> None:
         self.connection.execute(to_sql(_attach(database, STORE_CATALOG)))
@@ -92,6 +140,7 @@ class Engine:
     def close(self) -> None:
         """Close the connection; the file may then be opened by another process."""
         self.connection.close()
+        self._at_end.close()
 
     def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
         """Run one statement of ours and return its rows."""
@@ -247,9 +296,15 @@ class Engine:
         )
         self.run(_attach(path, alias, version))
 
-    def attach_published(self, path: Path, alias: Name) -> None:
-        """Attach a file of somebody else's, for reading."""
+    def attach_published(self, path: Path, alias: Name) -> Contents:
+        """Attach a file of somebody else's, for reading; return what is in it.
+
+        Whoever made it may have put a view where a table is expected, and a view runs when it is
+        read: look at what is in it before reading anything.
+        """
         self.run(_attach(path, alias, _READ_ONLY))
+        with self._ready():
+            return _contents(self.connection, alias)
 
     def detach(self, alias: Name) -> None:
         """Let go of an attached database; its file is then complete."""
@@ -260,27 +315,59 @@ class Engine:
         return self.connection.query_progress()
 
 
-def tables_in(path: Path) -> list[tuple[str, str]] | None:
-    """Return schema and name of everything a database file lists; None if it is no such file.
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a database file lists."""
+
+    tables: frozenset[QualifiedName]
+    others: tuple[str, ...]
+    """Everything that runs or computes when it is read: views, macros, generated columns, …"""
+
+
+def contents_of(path: Path) -> Contents | None:
+    """Return what a database file lists; None if it is no such file.
 
     Asked of an engine of its own, so that nothing of the owner's is near.
     """
-    with duckdb.connect(":memory:") as connection:
-        try:
-            connection.execute(to_sql(_attach(path, Name("looked_at"), _READ_ONLY)))
-        except duckdb.Error:
+    with closed_engine(path) as connection:
+        if connection is None:
             return None
-        return connection.execute(
-            "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'looked_at'"
-            " UNION ALL SELECT schema_name, view_name FROM duckdb_views()"
-            " WHERE database_name = 'looked_at' AND NOT internal"
-            " UNION ALL SELECT schema_name, function_name FROM duckdb_functions()"
-            " WHERE database_name = 'looked_at' AND NOT internal"
-            " UNION ALL SELECT schema_name, sequence_name FROM duckdb_sequences()"
-            " WHERE database_name = 'looked_at'"
-            " UNION ALL SELECT schema_name, type_name FROM duckdb_types()"
-            " WHERE database_name = 'looked_at' AND NOT internal"
-        ).fetchall()
+        return _contents(connection, _LOOKED_AT)
+
+
+def rows_of(path: Path, table: QualifiedName) -> pa.Table:
+    """Return a table of a database file of tables alone."""
+    name = QualifiedName((_LOOKED_AT, *table.parts))
+    with withheld(), closed_engine(path) as connection:
+        if connection is None:
+            raise StoreError(f"'{path}' cannot be opened as a DuckDB database")
+        return connection.sql(to_sql(exp.select("*").from_(table_of(name)))).to_arrow_table()
+
+
+@contextmanager
+def closed_engine(path: Path) -> Iterator[duckdb.DuckDBPyConnection | None]:
+    """Give an engine that reaches one file and nothing else, attached for reading as `looked_at`.
+
+    None if the file is no database.
+    """
+    allowed = [exp.Literal.string(str(each)) for each in (path, folder.wal_of(path))]
+    with duckdb.connect(":memory:") as connection:
+        connection.execute(to_sql(_set("allowed_paths", exp.array(*allowed))))
+        connection.execute("SET enable_external_access = false")
+        try:
+            connection.execute(to_sql(_attach(path, _LOOKED_AT, _READ_ONLY)))
+        except duckdb.Error:
+            yield None
+        else:
+            yield connection
+
+
+def _contents(connection: duckdb.DuckDBPyConnection, database: Name) -> Contents:
+    rows = connection.execute(_OBJECTS, {"database": database.text}).fetchall()
+    return Contents(
+        frozenset(QualifiedName.of(schema, name) for kind, schema, name in rows if kind == "table"),
+        tuple(sorted({kind for kind, _, _ in rows if kind != "table"})),
+    )
 
 
 def _arrow(rows: duckdb.DuckDBPyConnection) -> pa.Table:
@@ -341,7 +428,7 @@ def engine_version() -> str:
     return duckdb.__version__
 
 
-def _open_error(database: Path | None, error: duckdb.Error) -> StoreError:
+def _open_error(database: Path | None, error: duckdb.Error, is_locked: bool = False) -> StoreError:
     holder = _HOLDER.search(str(error))
     if holder is not None:
         who = f"{holder['program'].rsplit('/', 1)[-1]}, process {holder['pid']}"
@@ -356,17 +443,22 @@ def _open_error(database: Path | None, error: duckdb.Error) -> StoreError:
             f"'{database}' is already open in this process",
             hint="close the other connection, or share it",
         )
-    if "lock" in str(error).lower():
-        return StoreError(
-            f"'{database}' is open in another process",
-            hint="one process at a time may open it; `fuser` names the one that does",
-        )
+    if is_locked or "lock on file" in str(error):
+        return _in_use(database)
     if database is not None and database.exists():
+        folder.check_kind(database)
         return StoreError(
             f"'{database}' cannot be opened as a DuckDB database",
             hint="it is not a database, is damaged, or was written by a newer DuckDB",
         )
     return StoreError(f"'{database}' cannot be made: {type(error).__name__}")
+
+
+def _in_use(database: Path | None) -> StoreError:
+    return StoreError(
+        f"'{database}' is open in another process",
+        hint="one process at a time may open it; `fuser` names the one that does",
+    )
 
 
 def _attach(path: Path | str, alias: Name, *options: exp.Expr) -> exp.Expr:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ppdm_sql.compile.render import table_of
 from ppdm_sql.errors import BindError, EngineError, Refused, StoreError, suggest
 from ppdm_sql.model.syntax import Role
-from ppdm_sql.names import Name, QualifiedName
+from ppdm_sql.names import RESERVED_HINT, Name, QualifiedName
 from ppdm_sql.session.destinations import INFO
 from ppdm_sql.statements.script import parse_name
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ppdm_sql.session.engine import Engine
+    from ppdm_sql.session.engine import Contents, Engine
 
 _COLUMNS = (
     "SELECT column_name, data_type, comment FROM duckdb_columns() WHERE database_name = ?"
@@ -66,7 +66,7 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
     if not path.is_file():
         raise StoreError(f"there is no file '{path}'")
     try:
-        engine.attach_published(path, alias)
+        _check_contents(path, engine.attach_published(path, alias))
         info = engine.query(exp.select("*").from_(table_of(QualifiedName((alias, *INFO.parts)))))
     except EngineError:
         raise StoreError(
@@ -96,7 +96,23 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
     columns = engine.query(_COLUMNS, (*place, *place)).to_pylist()
     if not columns:
         raise StoreError(f"'{path}' does not hold the release '{wanted}' that it lists")
+    for column in columns:
+        if Name(column["column_name"]).is_reserved:
+            raise Refused(f"'{path}' has a column '{column['column_name']}'", hint=RESERVED_HINT)
     return Part(path, alias, wanted, tuple(_column(column) for column in columns), str(fingerprint))
+
+
+def _check_contents(path: Path, contents: Contents) -> None:
+    """Raise, before anything is read, unless a file holds tables alone, one of them its list."""
+    if contents.others:
+        raise Refused(
+            f"'{path}' holds more than tables: {', '.join(contents.others)}",
+            hint="PUBLISH RELEASE writes tables alone; a view of a stranger runs when it is read",
+        )
+    if INFO not in contents.tables:
+        raise StoreError(
+            f"'{path}' is not a publication", hint="a site makes one with PUBLISH RELEASE"
+        )
 
 
 def check_agreement(parts: Sequence[Part]) -> None:

@@ -5,16 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import BindError, Refused
+import pyarrow as pa
+
+from ppdm_sql.errors import BindError, PpdmError, Refused
 from ppdm_sql.names import Name, QualifiedName
-from ppdm_sql.session.destinations import INFO
-from ppdm_sql.session.engine import tables_in
+from ppdm_sql.session.destinations import INFO, INFO_TYPES, parquet_name
+from ppdm_sql.session.engine import contents_of, rows_of
+from ppdm_sql.statements.script import parse_name
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ppdm_sql.model.syntax import PublishRelease
 
 _AMBIGUOUS = frozenset({"main", "temp", "system"})
 """Names that every DuckDB database has already."""
+_ALWAYS_LISTED = frozenset({"release", "version", "published_at", "rows", "publication"})
+"""What every version of this program has written of a release; more came with the years."""
 
 
 def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
@@ -70,14 +77,36 @@ def _check_stem(statement: PublishRelease, target: Path, names: list[QualifiedNa
 
 
 def _is_our_file(target: Path) -> bool:
-    found = tables_in(target) if target.is_file() else None
-    return found is not None and INFO in {QualifiedName.of(*row) for row in found}
+    """Whether a file is what PUBLISH writes: its list, the releases listed there, nothing else.
+
+    A store, and any other database that happens to have a `release_info`, holds something else.
+    """
+    contents = contents_of(target) if target.is_file() else None
+    if contents is None or contents.others or INFO not in contents.tables:
+        return False
+    return _listed(lambda: rows_of(target, INFO)) == contents.tables - {INFO}
 
 
 def _is_our_folder(target: Path) -> bool:
+    """Whether a folder is empty, or holds a list, a file for each release listed, nothing else."""
+    import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
+
     if not target.is_dir():
         return False
     found = {path.name for path in target.iterdir()}
-    return not found or (
-        f"{INFO.name}.parquet" in found and all(name.endswith(".parquet") for name in found)
-    )
+    info = f"{INFO.name}.parquet"
+    if not found or info not in found:
+        return not found
+    releases = _listed(lambda: pyarrow.parquet.read_table(target / info))
+    return releases is not None and found - {info} == set(map(parquet_name, releases))
+
+
+def _listed(read: Callable[[], pa.Table]) -> frozenset[QualifiedName] | None:
+    """Return the releases that a publication says it holds; None if its list is not one of ours."""
+    try:
+        info = read()
+        if not _ALWAYS_LISTED <= set(info.column_names) <= set(INFO_TYPES.names):
+            return None
+        return frozenset(parse_name(str(name)) for name in info.column("release").to_pylist())
+    except (PpdmError, OSError, TypeError, pa.ArrowException):
+        return None

@@ -22,7 +22,7 @@ from ppdm_sql.model.syntax import Role
 from ppdm_sql.model.transform import Links
 from ppdm_sql.names import Name, QualifiedName
 from ppdm_sql.session.delivery import workplace
-from ppdm_sql.session.destinations import INFO, DatabaseFile, ParquetFolder
+from ppdm_sql.session.destinations import INFO, INFO_TYPES, DatabaseFile, ParquetFolder
 from ppdm_sql.session.linking import linking, links_before, links_of, shared_links
 from ppdm_sql.session.publish_target import target_of
 from ppdm_sql.session.snapshot import (
@@ -69,18 +69,6 @@ _CAUSES = {
 _SHADOWS = (
     "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
     " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name"
-)
-INFO_TYPES = pa.schema(
-    {
-        "release": pa.string(),
-        "version": pa.int32(),
-        "published_at": pa.timestamp("us"),
-        "rows": pa.int64(),
-        "treatments": pa.string(),
-        "targets": pa.string(),
-        "publication": pa.string(),
-        "agreement": pa.string(),
-    }
 )
 
 

@@ -6,6 +6,8 @@ database file alone protects nothing. The folder must be the owner's alone.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 _MAGIC = b"DUCK"
 """What a database of DuckDB has in its ninth to twelfth byte, encrypted or not."""
 _PUBLISHED = "; what PUBLISH RELEASE wrote is asked with `ppdm query`"
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -28,7 +31,6 @@ def prepare(database: Path) -> None:
     """Make the folder of a new store, or check that an existing one is the owner's alone."""
     if os.name != "posix":
         raise StoreError("the owner's store needs a POSIX system, whose file modes can be checked")
-    _check_kind(database)
     folder = database.parent
     try:
         if not folder.exists() and not folder.is_symlink():
@@ -36,6 +38,14 @@ def prepare(database: Path) -> None:
             folder.chmod(0o700)
     except OSError as error:
         raise StoreError(f"the folder '{folder}' cannot be made: {error.strerror}") from None
+    try:
+        _check_places(folder, database)
+    except StoreError:
+        check_kind(database)
+        raise
+
+
+def _check_places(folder: Path, database: Path) -> None:
     try:
         _check_folder(folder, database)
         if database.exists() or database.is_symlink():
@@ -79,13 +89,47 @@ def wal_of(database: Path) -> Path:
     return database.with_name(database.name + ".wal")
 
 
+def lock(database: Path) -> int | None:
+    """Take the lock of a store; return its handle, or None if somebody has it.
+
+    DuckDB locks the database file itself, and POSIX lets go of that lock as soon as this process
+    closes any handle of the file: a copy, a look at its first bytes. So there is a second lock, on
+    a file of its own, and nobody but DuckDB opens the database. Where the file system knows no
+    such locks, DuckDB's is the only one.
+    """
+    handle = os.open(lock_of(database), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            os.close(handle)
+            return None
+    return handle
+
+
+def unlock(handle: int) -> None:
+    """Give a lock back, also where a forked process still holds the handle."""
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_UN)
+    os.close(handle)
+
+
+def lock_of(database: Path) -> Path:
+    """Return the name of a store's lock: it stays there, empty."""
+    return database.with_name(f".{database.name}.lock")
+
+
 def spill_folder(database: Path) -> Path:
     """Return where DuckDB may spill: inside the safe."""
     return database.with_name(database.name + ".spill")
 
 
-def _check_kind(database: Path) -> None:
-    """Raise for a file that is no database: then who else may read it is not the matter."""
+def check_kind(database: Path) -> None:
+    """Raise for a file that is no database: then who else may read it is not the matter.
+
+    Opens and closes the file, which drops the locks this process has on it: only for a file that
+    cannot be opened as a store.
+    """
     try:
         if not stat.S_ISREG(database.lstat().st_mode):
             return

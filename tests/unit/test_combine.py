@@ -207,7 +207,7 @@ def test_what_does_not_belong_together_is_refused(
     odd["text"].write_text("not a database")
     duckdb.connect(odd["empty"]).close()
     for name, change in (
-        ("hollow", "DROP TABLE s.r; CREATE VIEW s.r AS SELECT 1 AS id"),
+        ("hollow", "DROP TABLE s.r; CREATE TABLE s.other AS SELECT 1 AS id"),
         ("typed", "ALTER TABLE s.r ALTER ward TYPE BLOB USING encode(ward)"),
     ):
         odd[name] = tmp_path / f"{name}.duckdb"
