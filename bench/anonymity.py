@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from bench.measure import Figure, best
-from ppdm_sql.anonymity import (
+from ppdm_sql.groups.search import (
     BoolArray,
     Closeness,
     DistinctL,

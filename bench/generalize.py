@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ppdm_sql
 from bench.measure import Figure, best
-from ppdm_sql.session.owner import Owner
+from ppdm_sql.owner import Owner
 
 _COLUMNS = (
     "sex", "age", "race", "marital-status", "education", "native-country", "workclass",

@@ -17,7 +17,7 @@ import duckdb
 import ppdm_sql
 from bench.measure import Figure, best
 from bench.spine import _RELEASE, _SOURCE, open_owner
-from ppdm_sql.session.owner import Owner
+from ppdm_sql.owner import Owner
 
 _QUERY = """
 SELECT diagnosis, count(*), avg(income), max(stay) FROM {} WHERE age > 2 AND bmi < 50

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import ppdm_sql
 from bench.measure import Figure, best
-from ppdm_sql.session.owner import Owner
+from ppdm_sql.owner import Owner
 
 _SOURCE = """
 CREATE OR REPLACE TABLE main.people AS

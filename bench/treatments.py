@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.measure import Figure, best
 from bench.spine import copy_table, open_owner
-from ppdm_sql.session.owner import Owner
+from ppdm_sql.owner import Owner
 
 _SOURCE = """
 CREATE OR REPLACE TABLE main.people AS

@@ -12,7 +12,7 @@ import ppdm_sql
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 CLASS = "education"
 CATEGORIES = (

@@ -8,12 +8,12 @@ import numpy as np
 
 import ppdm_sql
 from experiments.section import Section, table
-from ppdm_sql.audit.clustering import k_means, misclassified, spread_starts
+from ppdm_sql.audit.measure.clustering import k_means, misclassified, spread_starts
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
     Numbers = npt.NDArray[np.float64]
 

@@ -10,16 +10,16 @@ import pyarrow as pa
 
 import ppdm_sql
 from experiments.section import Section, table
-from ppdm_sql.audit.clustering import k_means, misclassified, spread_starts
-from ppdm_sql.audit.distances import security
+from ppdm_sql.audit.measure.clustering import k_means, misclassified, spread_starts
+from ppdm_sql.audit.measure.distances import security
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
 
-    from ppdm_sql.anonymity import IntArray
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.groups.search import IntArray
+    from ppdm_sql.owner import Owner
 
     Points = npt.NDArray[np.float64]
 

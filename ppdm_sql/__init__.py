@@ -13,10 +13,16 @@
 
     ppdm_sql.register(duckdb_connection)                # only the functions, for an app
 
-The rooms, from the top: `cli` · `session` (engine, owner, analyst) · `audit`, `store` (the owner's
-secrets) and `interpret` (results read back) · `bind`, `compile` (a statement to SQL) and `anonymity`
-(groups) · `statements` (text) and `transforms` (treatments) · `kernels` (mathematics) · `model` and
-`gate` (what an analyst may ask) · `names` · `errors`. Each imports only from those below it.
+The rooms, from the top; each imports only from those below it:
+
+    cli         the command line                owner        the public class: it only hands on
+    publish     PUBLISH RELEASE                 audit        AUDIT RELEASE: figures, attacks, report
+    interpret   results in original terms       sites        agreements, one study of many sites
+    analyst     what an analyst holds           create       CREATE, REFRESH, DROP, DESCRIBE
+    groups      GENERALIZE, hierarchies         release      bind, compile, versions
+    delivery    files put in their place        store        the owner's tables, keys, folder
+    treatments  one file each, and kernels      language     text to statements and back
+    engine      DuckDB and SQL trees            chance, parameters, types, names, errors
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ from ppdm_sql.errors import (
     StoreError,
     TreatmentError,
 )
+from ppdm_sql.version import __version__
 
 if TYPE_CHECKING:
     import os
@@ -41,12 +48,10 @@ if TYPE_CHECKING:
 
     import duckdb
 
-    from ppdm_sql.model.transform import Transform
-    from ppdm_sql.session.analyst import Analyst
-    from ppdm_sql.session.combining import Combined
-    from ppdm_sql.session.owner import Owner
-
-__version__ = "0.1.0"
+    from ppdm_sql.analyst.session import Analyst
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.sites.combine import Combined
+    from ppdm_sql.treatments.protocol import Transform
 
 __all__ = [
     "BindError",
@@ -74,10 +79,10 @@ def connect(
     """Open the owner's database, or make it, in a folder that only the owner may enter.
 
     `":memory:"` is for a trial: nothing stays. `transforms` adds treatments of your own to
-    `ppdm_sql.transforms.TRANSFORMS`.
+    `ppdm_sql.treatments.TRANSFORMS`.
     """
-    from ppdm_sql.session.owner import Owner
-    from ppdm_sql.transforms import TRANSFORMS
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.treatments import TRANSFORMS
 
     return Owner.open(database, TRANSFORMS if transforms is None else transforms)
 
@@ -93,7 +98,7 @@ def open_release(
 
     `timeout_s` bounds each query; DuckDB gets `memory_limit` and `threads`.
     """
-    from ppdm_sql.session.analyst import Analyst
+    from ppdm_sql.analyst.session import Analyst
 
     return Analyst.open(path, timeout_s, memory_limit, threads)
 
@@ -112,7 +117,7 @@ def combine(
     `"mean"` (texts by the most frequent) or `"mode"`, left `"null"`, or `"drop"`ped. `release`
     chooses one where a file has several.
     """
-    from ppdm_sql.session.combining import combine as combine_files
+    from ppdm_sql.sites.combine import combine as combine_files
 
     return combine_files(files, to, how, missing, release)
 
@@ -122,7 +127,10 @@ def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
 
     The functions are stateless: parameters are arguments. Registering twice is no error.
     """
-    from ppdm_sql.session.engine import register as register_kernels
-    from ppdm_sql.transforms import TRANSFORMS
+    from ppdm_sql.engine.duckdb import register as register_kernel
+    from ppdm_sql.treatments import TRANSFORMS, kernels_of
 
-    return register_kernels(connection, TRANSFORMS)
+    kernels = kernels_of(TRANSFORMS)
+    for kernel in kernels:
+        register_kernel(connection, kernel)
+    return tuple(kernel.name for kernel in kernels)

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,16 @@ class EngineError(PpdmError):
         super().__init__(what, span, hint)
         self.engine_text = engine_text
         """DuckDB's own text, where it cannot hold data: empty otherwise."""
+
+
+@contextmanager
+def placed_at(span: Span | None) -> Iterator[None]:
+    """Point errors at a statement: what is wrong stands in a stored text that nobody wrote just now."""
+    try:
+        yield
+    except PpdmError as error:
+        error.span = span
+        raise
 
 
 class InternalError(Exception):

@@ -16,8 +16,8 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.cli import cli
-from ppdm_sql.session.owner import Owner
-from ppdm_sql.transforms import TRANSFORMS
+from ppdm_sql.owner import Owner
+from ppdm_sql.treatments import TRANSFORMS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

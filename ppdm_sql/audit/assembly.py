@@ -12,36 +12,36 @@ import numpy as np
 from ppdm_sql.audit.attacks import run_attacks
 from ppdm_sql.audit.attacks.linking import population
 from ppdm_sql.audit.attacks.protocol import Earlier, Scene
-from ppdm_sql.audit.breaches import divergence_figures, proximity_figures
-from ppdm_sql.audit.classifiers import classifier_figures, is_available
-from ppdm_sql.audit.clustering import LEAST_POINTS, clustering_figures
-from ppdm_sql.audit.disclosure import disclosed
-from ppdm_sql.audit.diversity import diversity_figures, measure_classes
-from ppdm_sql.audit.keys import key_figures
-from ppdm_sql.audit.linked import linked_figures, links_of
-from ppdm_sql.audit.pictures import before_and_after
-from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
-from ppdm_sql.audit.requirements import check
-from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
-from ppdm_sql.audit.rules import rules_figures
-from ppdm_sql.audit.scba import is_high_seen, scba_figures
-from ppdm_sql.audit.shape import class_figures, matrices, shape_figures, suppressed_figure
-from ppdm_sql.audit.singling import singling_sets
-from ppdm_sql.audit.utility import column_figures
-from ppdm_sql.audit.verdict import strongest, verdict
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.measure.breaches import divergence_figures, proximity_figures
+from ppdm_sql.audit.measure.classifiers import classifier_figures, is_available
+from ppdm_sql.audit.measure.clustering import LEAST_POINTS, clustering_figures
+from ppdm_sql.audit.measure.diversity import diversity_figures, measure_classes
+from ppdm_sql.audit.measure.high_class import is_high_seen, scba_figures
+from ppdm_sql.audit.measure.linked_rows import linked_figures, links_of
+from ppdm_sql.audit.measure.pictures import before_and_after
+from ppdm_sql.audit.measure.released_keys import key_figures
+from ppdm_sql.audit.measure.risk import class_sizes, classes_of, risk_figures
+from ppdm_sql.audit.measure.rules import rules_figures
+from ppdm_sql.audit.measure.shape import class_figures, matrices, shape_figures, suppressed_figure
+from ppdm_sql.audit.measure.singling_out import singling_sets
+from ppdm_sql.audit.measure.utility import column_figures
+from ppdm_sql.audit.report.disclosure import disclosed
+from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report, Stamp
+from ppdm_sql.audit.report.requirements import check
+from ppdm_sql.audit.report.verdict import strongest, verdict
+from ppdm_sql.language.syntax import Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
     from ppdm_sql.audit.attacks.protocol import Background, Finding
-    from ppdm_sql.audit.diversity import SensitiveValues
-    from ppdm_sql.audit.figures import Figure
-    from ppdm_sql.audit.linked import Links
-    from ppdm_sql.audit.requirements import Requirement
-    from ppdm_sql.audit.risk import Classes
-    from ppdm_sql.audit.subject import Column, Subject
+    from ppdm_sql.audit.measure.diversity import SensitiveValues
+    from ppdm_sql.audit.measure.figure import Figure
+    from ppdm_sql.audit.measure.linked_rows import Links
+    from ppdm_sql.audit.measure.risk import Classes
+    from ppdm_sql.audit.read.subject import Column, Subject
+    from ppdm_sql.audit.report.outcome import Requirement
+    from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
 
 SEED = 20_030
 MOST_SAMPLED = 20_000

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 _DATABASE = click.option(
     "--db",
@@ -293,7 +293,7 @@ def audit(
 
 def _ask_passphrase(pause: Callable[[], AbstractContextManager[None]], is_new: bool) -> str:
     """Take the passphrase of an agreement file from the environment, or ask for it."""
-    from ppdm_sql.session.agreements import PASSPHRASE, passphrase_of_environment
+    from ppdm_sql.sites.agreements import PASSPHRASE, passphrase_of_environment
 
     if os.environ.get(PASSPHRASE) or not sys.stdin.isatty():
         return passphrase_of_environment(is_new)

@@ -13,8 +13,8 @@ from ppdm_sql.cli.progress import show_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.report import Report
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.audit.report.model import Report
+    from ppdm_sql.owner import Owner
 
 UNMET = 3
 """The exit status when a requirement is not met."""
@@ -32,7 +32,7 @@ def run_audit(
     is_internal: bool,
 ) -> None:
     """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
-    from ppdm_sql.session.reporting import written_to
+    from ppdm_sql.audit.report.files import written_to
 
     with show_progress(owner) as bar:
         report = owner.audit(

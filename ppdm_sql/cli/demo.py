@@ -14,13 +14,13 @@ import ppdm_sql
 from ppdm_sql import PpdmError, PrivacyWarning
 from ppdm_sql.audit.attacks.protocol import Needs
 from ppdm_sql.audit.attacks.scoring import percent
-from ppdm_sql.audit.verdict import strongest
+from ppdm_sql.audit.report.verdict import strongest
 from ppdm_sql.cli.output import print_result, print_table
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 _BEFORE_AND_AFTER = """
 SELECT corr(o.age, r.age) AS age, corr(o.weight, r.weight) AS weight,

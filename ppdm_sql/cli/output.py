@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ppdm_sql.session.answers import ColumnInfo
-    from ppdm_sql.session.result import Result
-    from ppdm_sql.session.rows import TableRows
+    from ppdm_sql.create.describe import ColumnInfo
+    from ppdm_sql.engine.result import Result
+    from ppdm_sql.engine.rows import TableRows
     from ppdm_sql.store.figures import Figure
 
 FORMATS = ("table", "csv", "json")

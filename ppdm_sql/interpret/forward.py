@@ -9,15 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from ppdm_sql.transforms.expressions import literal_of
+from ppdm_sql.treatments.expressions import literal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sqlglot import exp
 
-    from ppdm_sql.model.release import DrawnBySlot, Step
-    from ppdm_sql.model.transform import Drawn, Joined
+    from ppdm_sql.parameters import Drawn, DrawnBySlot
+    from ppdm_sql.release.model import Step
+    from ppdm_sql.treatments.protocol import Joined
 
 
 class NeedsTableError(Exception):

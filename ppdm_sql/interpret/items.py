@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.interpret.predicates import Compare, Constant, number_of
 from ppdm_sql.interpret.wording import shown, simple
-from ppdm_sql.model.transform import Inverts
-from ppdm_sql.model.types import VARCHAR
 from ppdm_sql.names import Name
+from ppdm_sql.treatments.protocol import Inverts
+from ppdm_sql.types import VARCHAR
 
 if TYPE_CHECKING:
     from ppdm_sql.interpret.rewriting import Rewriter

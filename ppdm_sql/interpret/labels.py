@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ppdm_sql.model.hierarchy import SUPPRESSED
-from ppdm_sql.model.types import Kind
-from ppdm_sql.transforms.expressions import comparison, literal_of
-from ppdm_sql.transforms.numbers import NUMBERS
+from ppdm_sql.groups.shapes import SUPPRESSED
+from ppdm_sql.treatments.expressions import comparison, literal_of
+from ppdm_sql.treatments.numbers import NUMBERS
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
+    from ppdm_sql.groups.grouping import Grouping
     from ppdm_sql.interpret.predicates import Constant
-    from ppdm_sql.model.grouping import Grouping
 
 _RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?), (-?\d+(?:\.\d+)?)\)")
 _PERIOD = re.compile(r"(\d{1,4})(?:-(\d\d)(?:-(\d\d))?|-Q([1-4])|(s))?")

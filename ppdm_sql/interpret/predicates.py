@@ -18,7 +18,7 @@ from ppdm_sql.names import Name, QualifiedName
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from ppdm_sql.model.transform import Parameter
+    from ppdm_sql.parameters import Parameter
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",

@@ -10,6 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from ppdm_sql.errors import PpdmError, plural
+from ppdm_sql.groups.grouping import find_grouping
 from ppdm_sql.interpret.forward import NeedsTableError, formulas
 from ppdm_sql.interpret.labels import why_not
 from ppdm_sql.interpret.predicates import (
@@ -22,9 +23,9 @@ from ppdm_sql.interpret.predicates import (
     Reader,
 )
 from ppdm_sql.interpret.wording import simple
-from ppdm_sql.model.transform import Exactness, Inverts, NullsApart
-from ppdm_sql.transforms.expressions import comparison, literal_of
-from ppdm_sql.transforms.numbers import NUMBERS
+from ppdm_sql.treatments.expressions import comparison, literal_of
+from ppdm_sql.treatments.numbers import NUMBERS
+from ppdm_sql.treatments.protocol import Exactness, Inverts, NullsApart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ppdm_sql.interpret.labels import Labels
-    from ppdm_sql.model.release import BoundRule, DrawnBySlot, Release
     from ppdm_sql.names import Name
+    from ppdm_sql.parameters import DrawnBySlot
+    from ppdm_sql.release.model import BoundRule, Release
 
     Floats = npt.NDArray[np.float64]
 
@@ -205,7 +207,7 @@ class Rewriter:
     def _generalized(self, leaf: Compare | NullTest, rule: BoundRule, index: int) -> Interpretation:
         """Return the values behind a label; of rows that leave, for no others were released."""
         labels = self.source.labels(leaf.column)
-        why = why_not(self.release.grouping, labels)
+        why = why_not(find_grouping(self.release), labels)
         if why is not None or labels is None:
             return self._stays(leaf, rule, why)
         column = _originals(rule)[index]

@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 from ppdm_sql.interpret.items import Items
 from ppdm_sql.interpret.predicates import Compare, Constant
 from ppdm_sql.interpret.wording import simple
-from ppdm_sql.model.transform import Affine, Exactness, Inverts
-from ppdm_sql.model.types import Kind
 from ppdm_sql.names import Name
+from ppdm_sql.treatments.protocol import Affine, Exactness, Inverts
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.interpret.rewriting import Rewriter
-    from ppdm_sql.model.release import BoundRule
-    from ppdm_sql.model.types import ColumnType
+    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.types import ColumnType
 
 _FEATURE, _THRESHOLD = Name("feature"), Name("threshold")
 _NEAR_WHOLE = 1e-9

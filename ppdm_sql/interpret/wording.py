@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import Dialect, TokenType, exp
 
-from ppdm_sql.transforms.expressions import operator_of
+from ppdm_sql.treatments.expressions import operator_of
 
 if TYPE_CHECKING:
     from ppdm_sql.names import Name

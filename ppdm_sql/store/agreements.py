@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from ppdm_sql.model.syntax import CreateAgreement
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_script
 from ppdm_sql.store.catalog import damaged
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey
 
 if TYPE_CHECKING:
-    from ppdm_sql.model.release import Runner
+    from ppdm_sql.engine.duckdb import Engine
 
 _FINGERPRINT_DIGITS = 16
 
@@ -39,32 +37,24 @@ class Agreement:
         content = hashlib.sha256(self.definition.encode()).hexdigest()
         return self.keys.derive("fingerprint", content).hex()[:_FINGERPRINT_DIGITS]
 
-    @property
-    def statement(self) -> CreateAgreement:
-        """The statement that made it."""
-        statements = parse_script(self.definition)
-        if len(statements) != 1 or not isinstance(statements[0], CreateAgreement):
-            raise damaged(f"agreement '{self.name}' cannot be read")
-        return statements[0]
 
-
-def list_agreements(runner: Runner) -> list[Agreement]:
+def list_agreements(engine: Engine) -> list[Agreement]:
     """Return all agreements, by name."""
-    rows = runner.query(
+    rows = engine.query(
         'SELECT name, definition, master_key FROM "ppdm_store"."ppdm_owner"."agreements"'
         " ORDER BY name"
     ).to_pylist()
     return [_agreement(row) for row in rows]
 
 
-def find_agreement(runner: Runner, name: Name) -> Agreement | None:
+def find_agreement(engine: Engine, name: Name) -> Agreement | None:
     """Return the agreement of a name."""
-    return next((one for one in list_agreements(runner) if one.name == name), None)
+    return next((one for one in list_agreements(engine) if one.name == name), None)
 
 
-def record_agreement(runner: Runner, agreement: Agreement) -> None:
+def record_agreement(engine: Engine, agreement: Agreement) -> None:
     """Write an agreement down."""
-    runner.run(
+    engine.run(
         'INSERT INTO "ppdm_store"."ppdm_owner"."agreements" VALUES (?, ?, ?, ?)',
         (
             agreement.name.text,
@@ -75,9 +65,9 @@ def record_agreement(runner: Runner, agreement: Agreement) -> None:
     )
 
 
-def forget_agreement(runner: Runner, agreement: Agreement) -> None:
+def forget_agreement(engine: Engine, agreement: Agreement) -> None:
     """Take an agreement out of the store."""
-    runner.run(
+    engine.run(
         'DELETE FROM "ppdm_store"."ppdm_owner"."agreements" WHERE name = ?', (agreement.name.text,)
     )
 

@@ -5,11 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
+from ppdm_sql.store.parameters import owner_table
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.model.release import Runner
+    from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.store.parameters import VersionStorage
+
+
+_FIGURES = pa.schema(
+    {
+        "release_id": pa.int32(),
+        "version": pa.int32(),
+        "position": pa.int32(),
+        "figure": pa.string(),
+        "value": pa.float64(),
+        "note": pa.string(),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,25 +37,25 @@ class Figure:
     note: str
 
 
-def record_figures(runner: Runner, storage: VersionStorage, figures: Sequence[Figure]) -> None:
+def record_figures(engine: Engine, storage: VersionStorage, figures: Sequence[Figure]) -> None:
     """Write down the figures of a version."""
-    for position, figure in enumerate(figures):
-        runner.run(
-            'INSERT INTO "ppdm_store"."ppdm_owner"."figures" VALUES (?, ?, ?, ?, ?, ?)',
-            (
-                storage.release_id,
-                storage.version,
-                position,
-                figure.figure,
-                figure.value,
-                figure.note,
-            ),
-        )
+    rows = [
+        {
+            "release_id": storage.release_id,
+            "version": storage.version,
+            "position": position,
+            "figure": figure.figure,
+            "value": figure.value,
+            "note": figure.note,
+        }
+        for position, figure in enumerate(figures)
+    ]
+    engine.insert(owner_table("figures"), pa.Table.from_pylist(rows, schema=_FIGURES))
 
 
-def list_figures(runner: Runner, storage: VersionStorage) -> list[Figure]:
+def list_figures(engine: Engine, storage: VersionStorage) -> list[Figure]:
     """Return the figures of a version; none for a release without GENERALIZE."""
-    rows = runner.query(
+    rows = engine.query(
         'SELECT figure, value, note FROM "ppdm_store"."ppdm_owner"."figures"'
         " WHERE release_id = ? AND version = ? ORDER BY position",
         (storage.release_id, storage.version),

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ppdm_sql.model.release import Runner
+    from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.store.catalog import Entry
 
 
-def version_before(runner: Runner, entry: Entry) -> Entry | None:
+def version_before(engine: Engine, entry: Entry) -> Entry | None:
     """Return the version of a release before the given one."""
-    rows = runner.query(
+    rows = engine.query(
         "SELECT version, created_at, definition, source_rows, tables"
         ' FROM "ppdm_store"."ppdm_owner"."versions" WHERE release_id = ? AND version < ?'
         " ORDER BY version DESC LIMIT 1",
@@ -23,14 +23,14 @@ def version_before(runner: Runner, entry: Entry) -> Entry | None:
     return _as_of(entry, rows[0])
 
 
-def versions_held(runner: Runner, entry: Entry) -> list[Entry]:
+def versions_held(engine: Engine, entry: Entry) -> list[Entry]:
     """Return the versions of a release that can still be read, all their tables there; by number."""
-    rows = runner.query(
+    rows = engine.query(
         "SELECT version, created_at, definition, source_rows, tables"
         ' FROM "ppdm_store"."ppdm_owner"."versions" WHERE release_id = ? ORDER BY version',
         (entry.release_id,),
     ).to_pylist()
-    known = runner.query(
+    known = engine.query(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
         " AND database_name = 'ppdm_store'"
     )

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.compile.query import parameter_column
-from ppdm_sql.compile.render import table_of
+from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import StoreError
-from ppdm_sql.model.transform import Drawn
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.parameters import Drawn, parameter_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ppdm_sql.model.release import DrawnBySlot, Release, Runner
-    from ppdm_sql.model.transform import Parameter
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.parameters import DrawnBySlot, Parameter
 
 _ARROW_TYPES = {int: pa.int64(), float: pa.float64(), str: pa.string()}
 
@@ -49,64 +48,67 @@ class VersionStorage:
         return owner_table(f"{self.prefix}{slot}_{table}")
 
 
-def write_tables(runner: Runner, storage: VersionStorage, drawn: DrawnBySlot) -> None:
+def write_tables(engine: Engine, storage: VersionStorage, drawn: DrawnBySlot) -> None:
     """Write the lookup tables of some treatments."""
     for slot, values in drawn.items():
         for name, table in values.tables.items():
-            runner.create_table(storage.lookup_table(slot, name), table)
+            engine.create_table(storage.lookup_table(slot, name), table)
 
 
-def write_parameters(runner: Runner, storage: VersionStorage, drawn: DrawnBySlot) -> None:
+def write_parameters(engine: Engine, storage: VersionStorage, drawn: DrawnBySlot) -> None:
     """Write the parameter row: everything drawn so far. Replaces the row of an earlier stage."""
-    row = parameter_row(drawn)
-    if row.num_columns:
-        runner.create_table(storage.parameter_table(), row)
+    row = parameters_of(drawn)
+    if row:
+        engine.create_table(storage.parameter_table(), one_row(row))
 
 
-def parameter_row(drawn: DrawnBySlot) -> pa.Table:
-    """Return everything drawn as one row."""
-    row: dict[str, Parameter] = {
+def parameters_of(drawn: DrawnBySlot) -> dict[str, Parameter]:
+    """Return every parameter by its column."""
+    return {
         parameter_column(slot, name): value
         for slot, values in drawn.items()
         for name, value in values.parameters.items()
     }
+
+
+def one_row(row: Mapping[str, Parameter]) -> pa.Table:
+    """Return parameters as a table of one row."""
     return pa.table({k: pa.array([v], _ARROW_TYPES[type(v)]) for k, v in row.items()})
 
 
 def read_drawn(
-    runner: Runner, storage: VersionStorage, release: Release, tables: Sequence[str]
+    engine: Engine, storage: VersionStorage, slots: Sequence[str], tables: Sequence[str]
 ) -> dict[str, Drawn]:
     """Read back what a version drew, by slot; `tables` are the names the store recorded."""
-    parameters = read_row(runner, storage, tables)
+    row = read_row(engine, storage, tables)
     drawn = {}
-    for rule in release.released_rules:
-        for step in rule.steps:
-            prefix = parameter_column(step.slot, "")
-            own = {
-                name.removeprefix(prefix): value
-                for name, value in parameters.items()
-                if name.startswith(prefix)
-            }
-            start = storage.prefix + prefix
-            lookups = {
-                name.removeprefix(start): runner.query(
-                    exp.select("*").from_(table_of(owner_table(name)))
-                )
-                for name in tables
-                if name.startswith(start)
-            }
-            drawn[step.slot] = Drawn(own, lookups)
+    for slot in slots:
+        prefix = parameter_column(slot, "")
+        own = {
+            name.removeprefix(prefix): value
+            for name, value in row.items()
+            if name.startswith(prefix)
+        }
+        start = storage.prefix + prefix
+        lookups = {
+            name.removeprefix(start): engine.query(
+                exp.select("*").from_(table_of(owner_table(name)))
+            )
+            for name in tables
+            if name.startswith(start)
+        }
+        drawn[slot] = Drawn(own, lookups)
     return drawn
 
 
 def read_row(
-    runner: Runner, storage: VersionStorage, tables: Sequence[str]
+    engine: Engine, storage: VersionStorage, tables: Sequence[str]
 ) -> Mapping[str, Parameter]:
     """Return the parameters of a version; raise when its row is not there."""
     name = storage.parameter_table()
     if name.name.text not in tables:
         return {}
-    rows: list[dict[str, Parameter]] = runner.query(
+    rows: list[dict[str, Parameter]] = engine.query(
         exp.select("*").from_(table_of(name))
     ).to_pylist()
     if len(rows) != 1:

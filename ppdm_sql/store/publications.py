@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from ppdm_sql.model.release import Runner
+    from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.store.catalog import Entry
 
 _NAME_BYTES = 8
@@ -59,12 +59,12 @@ def publication_keys(root: RootKey, publication: str, release: QualifiedName) ->
 
 
 def record_publication(
-    runner: Runner, publication: Publication, released: Sequence[tuple[Entry, int]]
+    engine: Engine, publication: Publication, released: Sequence[tuple[Entry, int]]
 ) -> None:
     """Write down which versions went out, with how many rows."""
     for entry, rows in released:
         schema, name = entry.name.parts
-        runner.run(
+        engine.run(
             'INSERT INTO "ppdm_store"."ppdm_owner"."publications"'
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -82,9 +82,9 @@ def record_publication(
         )
 
 
-def list_publications(runner: Runner) -> list[PublishedRelease]:
+def list_publications(engine: Engine) -> list[PublishedRelease]:
     """Return everything that was published, the latest last."""
-    rows = runner.query(
+    rows = engine.query(
         "SELECT publication, published_at, path, format, unlinkable, schema_name, release_name,"
         ' version, row_count, release_id FROM "ppdm_store"."ppdm_owner"."publications"'
         " ORDER BY published_at, publication, schema_name, release_name"

@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 # Arguments of treatments: what the owner wrote in the script of a release.
 WORDS = ("Zyxwvish", "Qwerzish", "Vfbxqish")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ppdm_sql.session.analyst import Analyst
+    from ppdm_sql.analyst.session import Analyst
 
 # Names and values that are nowhere else, so that a byte search for them means something.
 SOURCE = """

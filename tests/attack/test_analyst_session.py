@@ -12,15 +12,15 @@ import duckdb
 import pytest
 
 import ppdm_sql
+from ppdm_sql.analyst import session as analyst_module
+from ppdm_sql.analyst.worker import Worker
 from ppdm_sql.cli import main
-from ppdm_sql.session import analyst as analyst_module
-from ppdm_sql.session.worker import Worker
 from tests.attack.canaries import everything_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.analyst import Analyst
+    from ppdm_sql.analyst.session import Analyst
     from tests.attack.conftest import Holding
 
 ATTACKS = {
@@ -329,8 +329,8 @@ def test_one_step_that_duckdb_cannot_stop_is_ended(
     """Runs kernels that no interrupt stops and no memory limit counts, with the gate widened."""
     widened = (
         "import sys, json; sys.path += json.loads(sys.argv[1]);"
-        "import ppdm_sql.gate.functions as f; f.FUNCTIONS |= {'levenshtein', 'repeat'};"
-        "from ppdm_sql.session.worker import main; main()"
+        "import ppdm_sql.analyst.gate.functions as f; f.FUNCTIONS |= {'levenshtein', 'repeat'};"
+        "from ppdm_sql.analyst.worker import main; main()"
     )
     monkeypatch.setattr(analyst_module, "_START", widened)
     with ppdm_sql.open_release(holding.file, timeout_s=1.0, memory_limit="200MB") as study:

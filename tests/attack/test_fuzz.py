@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import duckdb
 
 import ppdm_sql
-from ppdm_sql.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
-from ppdm_sql.gate.nodes import CALLED
+from ppdm_sql.analyst.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
+from ppdm_sql.analyst.gate.nodes import CALLED
 from tests.attack.test_analyst_session import ATTACKS
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ def test_what_is_let_through_reads_only_tables_of_the_analyst(
     holding: Holding, tmp_path: Path
 ) -> None:
     """Holds the gate against DuckDB's own list of the tables that a statement reads."""
-    from ppdm_sql.gate.admission import admit
-    from ppdm_sql.session.worker import Worker
+    from ppdm_sql.analyst.gate.admission import admit
+    from ppdm_sql.analyst.worker import Worker
 
     # In one process, DuckDB opens a file under one configuration only.
     file = shutil.copy(holding.file, tmp_path / "study.duckdb")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 NAMES = {
     "quotes": "a \"b\" 'c'; DROP TABLE clinic.people; --",

@@ -22,19 +22,21 @@ import pytest
 import ppdm_sql
 from ppdm_sql import PpdmError
 from ppdm_sql.cli import main
-from ppdm_sql.model.syntax import DescribeRelease, ExplainRelease, RefreshRelease
+from ppdm_sql.create import describe as answers
+from ppdm_sql.create.release import refresh_release
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import DescribeRelease, ExplainRelease, RefreshRelease
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.session import answers
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store import catalog
 from tests.attack import canaries
 from tests.attack.canaries import ALL, RELEASE, TABLE, everything_shown, found_in, plant, secrets_of
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 NAME = QualifiedName.of("research", "people")
 
@@ -265,7 +267,8 @@ def reachable(start: object) -> Iterator[object]:
 def objects(owner: Owner) -> dict[str, object]:
     releases = owner._releases
     entry = releases.entry(NAME)
-    release = releases.bind(entry)
+    version = releases.open(entry)
+    release = version.release
     return {
         "statements": parse_script(f"{RELEASE}; REFRESH RELEASE research.people; {RELEASE}"),
         "owner": owner,
@@ -275,12 +278,12 @@ def objects(owner: Owner) -> dict[str, object]:
         "columns": catalog.list_columns(owner._engine, entry),
         "release": release,
         "transforms": [step.transform for rule in release.rules for step in rule.steps],
-        "drawn": parameters.read_drawn(owner._engine, entry.storage, release, entry.tables),
+        "drawn": version.parameters,
         "shown": answers.list_releases(releases),
         "described": answers.describe_release(releases, DescribeRelease(NAME)),
         "explained": ExplainRelease(NAME),
         "result": owner.execute("FROM research.people"),
-        "made": releases.refresh(RefreshRelease(NAME)),
+        "made": refresh_release(releases, RefreshRelease(NAME)),
     }
 
 
@@ -312,7 +315,7 @@ def test_no_object_shows_the_values_of_an_enum(owner: Owner) -> None:
         "CREATE RELEASE r FROM clinic.sick (id KEY, one SENSITIVE AS mapping(),"
         " many SENSITIVE AS suppress(), inside IDENTIFIER)"
     )
-    release = owner._releases.bind(owner._releases.entry(QualifiedName.of("main", "r")))
+    release = version_of(owner, "main.r").release
     leaks = {
         type(thing).__name__: repr(thing)
         for thing in reachable([release, [s.transform for r in release.rules for s in r.steps]])

@@ -13,18 +13,18 @@ import pytest
 import ppdm_sql
 from ppdm_sql.audit import assembly
 from ppdm_sql.audit.attacks import ATTACKS
-from ppdm_sql.audit.requirements import FIGURES
-from ppdm_sql.model.syntax import AuditRelease
+from ppdm_sql.audit.report.requirements import FIGURES
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import AuditRelease
+from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import Name, QualifiedName
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.statements.unparse import unparse
 from tests.attack.canaries import found_in, plant, secrets_of
 from tests.end_to_end.test_cli import Ppdm
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 PATIENTS = """
 CREATE SCHEMA clinic;
@@ -764,7 +764,7 @@ def test_a_report_goes_everywhere_or_nowhere(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("ppdm_sql.session.owner.write_tables", stopped)
+        patch.setattr("ppdm_sql.owner.write_tables", stopped)
         with pytest.raises(KeyboardInterrupt):
             clinic.audit(
                 "research.patients",

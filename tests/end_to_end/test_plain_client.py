@@ -17,7 +17,7 @@ from tests.conftest import PEOPLE
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 RULES = """(
     id      KEY       AS pseudonym(prefix => 'P-'),
@@ -289,7 +289,7 @@ def test_the_file_of_the_safe_is_not_left_open(
     released: tuple[Path, list[tuple[object, ...]]],
 ) -> None:
     safe, _ = released
-    assert [path.name for path in safe.parent.iterdir()] == [safe.name]
+    assert {path.name for path in safe.parent.iterdir()} == {safe.name, f".{safe.name}.lock"}
     with duckdb.connect(str(safe)) as raw:
         raw.execute("CREATE TABLE by_somebody_else (i INTEGER)")
 

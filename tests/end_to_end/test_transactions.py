@@ -9,7 +9,7 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql import EngineError, PpdmError
-from ppdm_sql.session.engine import Engine
+from ppdm_sql.engine.duckdb import Engine
 from tests.conftest import PEOPLE
 from tests.end_to_end.state import tables_of_versions, whole_state
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 RULES = """(
     id      KEY       AS pseudonym(prefix => 'P-'),

@@ -25,15 +25,15 @@ import pandas  # noqa: F401 - pyarrow imports it when it first makes an array
 import pyarrow.pandas_compat  # noqa: F401 - likewise
 
 import ppdm_sql
-import ppdm_sql.session.owner
-import ppdm_sql.transforms
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.statements.unparse import unparse
+import ppdm_sql.owner
+import ppdm_sql.treatments
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.unparse import unparse
 from ppdm_sql.store import catalog
 from tests.end_to_end.state import tables_of_versions
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 
 def main() -> None:

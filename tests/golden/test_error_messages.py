@@ -14,11 +14,11 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.errors import suggest
-from ppdm_sql.statements.script import STATEMENTS
-from ppdm_sql.transforms import TRANSFORMS
+from ppdm_sql.language.script import STATEMENTS
+from ppdm_sql.treatments import TRANSFORMS
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 _FOLDER = Path(__file__).parent / "errors"
 _CASES = sorted(path.stem for path in _FOLDER.glob("*.sql") if not path.name.endswith(".setup.sql"))

@@ -16,15 +16,15 @@ import sqlglot
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.model.syntax import CreateRelease
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.names import STORE_CATALOG
-from ppdm_sql.statements.script import parse_script
 from tests.conftest import PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 _FOLDER = Path(__file__).parent / "sql"
 _CASES = sorted(path.name for path in _FOLDER.iterdir())

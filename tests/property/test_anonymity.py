@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.anonymity import (
+from ppdm_sql.groups.search import (
     Groups,
     K,
     Ranges,
@@ -29,7 +29,7 @@ from tests.unit.anonymity.tables import tables, targets
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import Axis, Loss, Target
+    from ppdm_sql.groups.search import Axis, Loss, Target
 
 losses: st.SearchStrategy[Loss] = st.sampled_from(["precision", "ilm"])
 suppressions = st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.5, 1.0])

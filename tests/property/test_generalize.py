@@ -17,7 +17,7 @@ import ppdm_sql
 from ppdm_sql.errors import PrivacyWarning
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 ROW = st.tuples(
     st.integers(0, 6),  # person: may repeat

@@ -21,22 +21,22 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
-from ppdm_sql.kernels.bands import Bands
-from ppdm_sql.model.syntax import CreateRelease
-from ppdm_sql.model.transform import InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.engine.sql import to_sql
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_name, parse_script
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.graded_grouping import GradedGrouping
+from ppdm_sql.treatments.graded_grouping import GradedGrouping
+from ppdm_sql.treatments.kernels.bands import Bands
+from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.types import ColumnType
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.model.transform import Drawn
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 BIG = 1e300
@@ -199,14 +199,11 @@ def read_release(owner: Owner) -> list[float | None]:
 
 def drawn_of(owner: Owner) -> tuple[GradedGrouping, Drawn]:
     """Return the treatment of x in the release study.measured and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name("study.measured"))
-    release = releases.bind(entry)
+    version = version_of(owner, "study.measured")
+    release = version.release
     step = release.rules[-1].steps[0]
     assert isinstance(step.transform, GradedGrouping)
-    return step.transform, read_drawn(releases.engine, entry.storage, release, entry.tables)[
-        step.slot
-    ]
+    return step.transform, version.parameters[step.slot]
 
 
 @thorough

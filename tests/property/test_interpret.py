@@ -11,7 +11,7 @@ from hypothesis import given, settings
 import ppdm_sql
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 ROWS = 60
 MAKE = f"""

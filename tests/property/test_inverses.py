@@ -22,18 +22,18 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning
-from ppdm_sql.model.transform import Exactness, Inverts
-from ppdm_sql.statements.script import parse_name
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms import TRANSFORMS
+from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments.protocol import Exactness, Inverts
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.model.transform import Drawn, Transform
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
+    from ppdm_sql.treatments.protocol import Transform
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 NO_WAY_BACK = {"noise", "mean_noise", "microaggregation", "suppress"}
@@ -209,10 +209,9 @@ class Made:
 
 def stored(owner: Owner, name: str) -> list[tuple[Transform, Drawn]]:
     """Return the treatments of a release but for its first rule, and what each drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name(name))
-    bound = releases.bind(entry)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
+    version = version_of(owner, name)
+    bound = version.release
+    drawn = version.parameters
     steps = [rule.steps[0] for rule in bound.rules[1:]]
     return [(step.transform, drawn[step.slot]) for step in steps]
 

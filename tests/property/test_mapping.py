@@ -14,17 +14,16 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning
-from ppdm_sql.statements.script import parse_name
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.mapping import Mapping
+from ppdm_sql.treatments.mapping import Mapping
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.model.transform import Drawn
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 usual = settings(
     max_examples=50,
@@ -94,13 +93,11 @@ def release(owner: Owner, statement: str = "CREATE OR REPLACE") -> None:
 
 
 def stored(owner: Owner) -> tuple[Mapping, Drawn]:
-    releases = owner._releases
-    entry = releases.entry(parse_name("r.t"))
-    bound = releases.bind(entry)
+    version = version_of(owner, "r.t")
+    bound = version.release
     step = bound.rules[-1].steps[0]
     assert isinstance(step.transform, Mapping)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 def read(owner: Owner) -> pa.Table:

@@ -11,12 +11,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import ppdm_sql
-from ppdm_sql.statements.script import parse_name
+from ppdm_sql.language.script import parse_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 usual = settings(
     max_examples=60,

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ppdm_sql
-from ppdm_sql.model.hierarchy import DATE_UNITS
-from ppdm_sql.model.syntax import (
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import (
     Argument,
     ColumnName,
     ColumnRule,
@@ -48,16 +48,16 @@ from ppdm_sql.model.syntax import (
     TransformCall,
     TreeBody,
 )
+from ppdm_sql.language.syntax.hierarchies import DATE_UNITS
+from ppdm_sql.language.tokens import Shape, words
+from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import Name, QualifiedName, fold, quote
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.statements.tokens import Shape, words
-from ppdm_sql.statements.unparse import unparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ppdm_sql.model.syntax import Source, Statement, Value
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.language.syntax import Source, Statement, Value
+    from ppdm_sql.owner import Owner
 
 _ALWAYS_THE_SAME = settings(max_examples=100, deadline=None, derandomize=True)
 _T = TypeVar("_T")

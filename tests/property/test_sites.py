@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import ppdm_sql
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 PASSPHRASE = "correct horse battery staple"
 WHOLE = """

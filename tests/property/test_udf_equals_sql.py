@@ -25,7 +25,7 @@ from ppdm_sql.errors import PrivacyWarning
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 DAY = date(2020, 1, 1)
 EXTREME = [math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 9.999e299, -9.999e299]

@@ -20,19 +20,19 @@ from ppdm_sql.errors import (
     StoreError,
     TreatmentError,
 )
-from ppdm_sql.model.syntax import PlainSql
-from ppdm_sql.model.types import ColumnType
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.statements.unparse import unparse
-from ppdm_sql.store import sealing
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import PlainSql
+from ppdm_sql.language.unparse import unparse
+from ppdm_sql.sites import sealing
+from ppdm_sql.sites.sealing import Cost, seal, unseal
 from ppdm_sql.store.agreements import Agreement, find_agreement, list_agreements
-from ppdm_sql.store.sealing import Cost, seal, unseal
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 PASSPHRASE = "correct horse battery staple"
 CHEAP = Cost(4)
@@ -54,7 +54,7 @@ SELECT i AS id, (i * 7 % 90)::INTEGER AS age, i::DOUBLE AS x, (i * i % 13)::DOUB
 @pytest.fixture(autouse=True)
 def cheap_passphrases(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PPDM_PASSPHRASE", PASSPHRASE)
-    monkeypatch.setattr("ppdm_sql.session.agreements.seal", cheap_seal)
+    monkeypatch.setattr("ppdm_sql.sites.agreements.seal", cheap_seal)
 
 
 def cheap_seal(content: bytes, passphrase: str) -> bytes:
@@ -203,8 +203,8 @@ def test_what_is_no_agreement_is_refused(owner: Owner, text: str, what: str) -> 
 
 
 def test_a_treatment_from_outside_must_say_that_sites_draw_it_alike() -> None:
-    from ppdm_sql.transforms import TRANSFORMS
-    from ppdm_sql.transforms.scaling import Scaling
+    from ppdm_sql.treatments import TRANSFORMS
+    from ppdm_sql.treatments.scaling import Scaling
 
     class Quiet:
         """A treatment that draws and does not say how."""

@@ -23,7 +23,7 @@ from tests.conftest import PEOPLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.analyst import Analyst
+    from ppdm_sql.analyst.session import Analyst
 
 SLOW = "SELECT sum(a.i * b.i) FROM range(9000000) a(i), range(9000000) b(i)"
 

@@ -10,7 +10,7 @@ import pytest
 import ppdm_sql
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 
 @pytest.mark.parametrize(

@@ -9,30 +9,30 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import pytest
 
 import ppdm_sql
-from ppdm_sql.bind import bind_release
 from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, Refused
-from ppdm_sql.model.release import Relation, SourceColumn
-from ppdm_sql.model.syntax import CreateRelease, FileSource, QuerySource, Role, TableSource
-from ppdm_sql.model.transform import Exactness
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease, FileSource, QuerySource, Role, TableSource
 from ppdm_sql.names import Name, QualifiedName
-from ppdm_sql.session.engine import Engine
-from ppdm_sql.session.sources import Sources
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.transforms import TRANSFORMS
-from ppdm_sql.transforms.keep import Keep
+from ppdm_sql.release.bind import bind_release
+from ppdm_sql.release.model import Relation, SourceColumn
+from ppdm_sql.release.sources import Sources
+from ppdm_sql.store.opening import open_database
+from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments.keep import Keep
+from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.types import ColumnType
 from tests.conftest import PEOPLE
+from tests.releases import bind_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sqlglot import exp
 
-    from ppdm_sql.model.hierarchy import Hierarchy
-    from ppdm_sql.model.release import Release
-    from ppdm_sql.model.syntax import Source, TransformCall
-    from ppdm_sql.model.transform import InputColumn, Scope, Transform
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.language.syntax import Source, TransformCall
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.release.model import Release
+    from ppdm_sql.treatments.protocol import InputColumn, Scope, Transform
 
 _PEOPLE = {"id": "BIGINT", "name": "VARCHAR", "Age": "INTEGER", "weight": "DOUBLE", "é": "VARCHAR"}
 
@@ -78,12 +78,6 @@ class Catalog:
     def relation_names(self) -> tuple[str, ...]:
         return tuple(table.split(".", 1)[1] for table in sorted(self.tables))
 
-    def hierarchy(self, name: Name) -> Hierarchy | None:
-        return None
-
-    def hierarchy_names(self) -> tuple[str, ...]:
-        return ()
-
 
 def bind(
     rules: str,
@@ -95,7 +89,7 @@ def bind(
 ) -> Release:
     (statement,) = parse_script(f"CREATE RELEASE {name} FROM {source} ({rules}) {options}")
     assert isinstance(statement, CreateRelease)
-    return bind_release(statement, catalog or Catalog(), transforms)
+    return bind_release(statement, catalog or Catalog(), transforms, bind_clause)
 
 
 def test_a_release_has_its_source_in_full() -> None:
@@ -318,7 +312,7 @@ def test_the_statement_itself_is_not_changed_by_binding() -> None:
     (statement,) = parse_script("CREATE RELEASE r FROM (SELECT id FROM people) (id NEUTRAL)")
     assert isinstance(statement, CreateRelease)
     assert isinstance(statement.source, QuerySource)
-    bind_release(statement, Catalog(), TRANSFORMS)
+    bind_release(statement, Catalog(), TRANSFORMS, bind_clause)
     assert statement.source.text == "SELECT id FROM people"
 
 
@@ -370,7 +364,7 @@ def test_only_the_treatments_that_are_given_are_known() -> None:
 @pytest.fixture
 def sources() -> Iterator[Sources]:
     """The catalog of a real engine with the people, and a second database."""
-    engine = Engine.open(None)
+    engine = open_database(None)
     engine.connection.execute(PEOPLE)
     engine.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.people (id BIGINT)")
     yield Sources(engine)
@@ -380,7 +374,7 @@ def sources() -> Iterator[Sources]:
 def bind_real(sources: Sources, source: str, rules: str = "id NEUTRAL") -> Release:
     (statement,) = parse_script(f"CREATE RELEASE research.r FROM {source} ({rules})")
     assert isinstance(statement, CreateRelease)
-    return bind_release(statement, sources, TRANSFORMS)
+    return bind_release(statement, sources, TRANSFORMS, bind_clause)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 PASSPHRASE = "correct horse battery staple"
 AGREED = """

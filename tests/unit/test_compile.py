@@ -11,30 +11,27 @@ from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
 import ppdm_sql
-from ppdm_sql.bind import bind_release
-from ppdm_sql.compile.query import (
-    checks_query,
-    parameter_column,
-    source_table,
-    statistics_query,
-)
-from ppdm_sql.compile.release import compile_release
-from ppdm_sql.compile.render import check_tree, table_of, to_sql
-from ppdm_sql.compile.targets import DUCKDB, TARGETS, Target
+from ppdm_sql.engine.duckdb import Engine
+from ppdm_sql.engine.sql import check_tree, table_of, to_sql
+from ppdm_sql.engine.targets import DUCKDB, TARGETS, Target
 from ppdm_sql.errors import BindError, InternalError, Refused
-from ppdm_sql.model.syntax import CreateRelease, FileSource, TableSource
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease, FileSource, TableSource
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.session.engine import Engine
-from ppdm_sql.session.sources import Sources
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.transforms import TRANSFORMS
+from ppdm_sql.parameters import parameter_column
+from ppdm_sql.release.bind import bind_release
+from ppdm_sql.release.compile import checks_query, release_select, source_table, statistics_query
+from ppdm_sql.release.model import Plan
+from ppdm_sql.release.sources import Sources
+from ppdm_sql.treatments import TRANSFORMS
+from tests.releases import bind_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ppdm_sql.model.release import Release
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.release.model import Release
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ def clinic() -> Iterator[Owner]:
 def bind(owner: Owner, rules: str, options: str = "") -> Release:
     (statement,) = parse_script(f"CREATE RELEASE r.p FROM clinic.people ({rules}) {options}")
     assert isinstance(statement, CreateRelease)
-    return bind_release(statement, Sources(owner._engine), TRANSFORMS)
+    return bind_release(statement, Sources(owner._engine), TRANSFORMS, bind_clause)
 
 
 def outputs(select: exp.Select) -> list[str]:
@@ -198,7 +195,7 @@ class TestCheckTree:
     def test_a_release_is_checked_against_its_target(self, clinic: Owner, rules: str) -> None:
         bare = Target("bare", "duckdb", frozenset({exp.Alias, exp.Identifier}))
         with pytest.raises(InternalError, match="is not allowed in SQL for bare"):
-            compile_release(bind(clinic, rules), Shelf(), bare)
+            release_select(Plan(bind(clinic, rules), Shelf(), bare))
 
 
 class TestCompile:
@@ -206,7 +203,7 @@ class TestCompile:
 
     def test_columns_in_the_order_of_the_script_under_its_spelling(self, clinic: Owner) -> None:
         release = bind(clinic, 'ILLNESS NEUTRAL, (weight, "Age") QUASI AS suppress(), id NEUTRAL')
-        assert outputs(compile_release(release, Shelf(), DUCKDB)) == [
+        assert outputs(release_select(Plan(release, Shelf(), DUCKDB))) == [
             "ILLNESS",
             "weight",
             "Age",
@@ -215,39 +212,39 @@ class TestCompile:
 
     def test_what_stays_is_not_read(self, clinic: Owner) -> None:
         release = bind(clinic, "id KEY, name IDENTIFIER, age QUASI")
-        text = to_sql(compile_release(release, Shelf(), DUCKDB))
+        text = to_sql(release_select(Plan(release, Shelf(), DUCKDB)))
         assert '"name"' not in text
         assert '"id"' not in text
 
     def test_parameters_are_joined_only_where_they_are_used(self, clinic: Owner) -> None:
-        plain = compile_release(bind(clinic, "age QUASI"), Shelf(), DUCKDB)
-        keyed = compile_release(bind(clinic, "id KEY AS pseudonym()"), Shelf(), DUCKDB)
+        plain = release_select(Plan(bind(clinic, "age QUASI"), Shelf(), DUCKDB))
+        keyed = release_select(Plan(bind(clinic, "id KEY AS pseudonym()"), Shelf(), DUCKDB))
         assert "parameters" not in to_sql(plain)
         assert to_sql(keyed).count('CROSS JOIN "store"."parameters" AS "p"') == 1
 
     def test_each_table_is_joined_once_under_its_own_name(self, clinic: Owner) -> None:
         release = bind(clinic, "illness SENSITIVE AS mapping(), name QUASI AS mapping()")
-        select = compile_release(release, Shelf(), DUCKDB)
+        select = release_select(Plan(release, Shelf(), DUCKDB))
         joins = [join.this.alias for join in select.args["joins"]]
         assert joins == ["m0", "m1"]
 
     def test_every_stage_is_a_select_over_the_one_before(self, clinic: Owner) -> None:
         release = bind(clinic, "name QUASI AS keep() THEN keep() THEN keep(), illness NEUTRAL")
-        select = compile_release(release, Shelf(), DUCKDB)
+        select = release_select(Plan(release, Shelf(), DUCKDB))
         assert len(list(select.find_all(exp.Select))) == release.depth == 3
         assert to_sql(select).count('FROM "ppdm_store"."clinic"."people"') == 1
 
     def test_functions_are_called_only_when_asked_for(self, clinic: Owner) -> None:
         rule = "age QUASI AS graded_grouping(bands => 2)"
-        native = compile_release(bind(clinic, rule), Shelf(), DUCKDB)
-        udf = compile_release(bind(clinic, rule, "WITH (execution = 'udf')"), Shelf(), DUCKDB)
+        native = release_select(Plan(bind(clinic, rule), Shelf(), DUCKDB))
+        udf = release_select(Plan(bind(clinic, rule, "WITH (execution = 'udf')"), Shelf(), DUCKDB))
         assert native.find(exp.Anonymous) is None
         assert udf.find(exp.Anonymous) is not None
 
     def test_bands_are_searched_by_halves(self, clinic: Owner) -> None:
         """256 bands cost eight comparisons and the band's own, not 256."""
         release = bind(clinic, "weight QUASI AS graded_grouping(bands => 256)")
-        select = compile_release(release, Shelf(), DUCKDB)
+        select = release_select(Plan(release, Shelf(), DUCKDB))
 
         def depth(case: exp.Case) -> int:
             inner = [c for c in case.find_all(exp.Case) if c.find_ancestor(exp.Case) is case]
@@ -262,15 +259,15 @@ class TestCompile:
         rule = "age QUASI AS graded_grouping(bands => 2)"
         udf = bind(clinic, rule, "WITH (execution = 'udf')")
         with pytest.raises(Refused, match="plain cannot run Python functions"):
-            compile_release(udf, Shelf(), plain)
-        assert compile_release(bind(clinic, rule), Shelf(), plain)
+            release_select(Plan(udf, Shelf(), plain))
+        assert release_select(Plan(bind(clinic, rule), Shelf(), plain))
 
     def test_compiling_twice_gives_the_same(self, clinic: Owner) -> None:
         release = bind(
             clinic, "id KEY AS pseudonym(), illness SENSITIVE AS mapping() THEN mapping()"
         )
-        first = compile_release(release, Shelf(), DUCKDB)
-        assert compile_release(release, Shelf(), DUCKDB) == first
+        first = release_select(Plan(release, Shelf(), DUCKDB))
+        assert release_select(Plan(release, Shelf(), DUCKDB)) == first
 
     @pytest.mark.parametrize(
         ("source", "text"),
@@ -288,11 +285,11 @@ class TestCompile:
             " (b NEUTRAL, a NEUTRAL)"
         )
         assert isinstance(statement, CreateRelease)
-        release = bind_release(statement, Sources(clinic._engine), TRANSFORMS)
-        text = to_sql(compile_release(release, Shelf(), DUCKDB))
+        release = bind_release(statement, Sources(clinic._engine), TRANSFORMS, bind_clause)
+        text = to_sql(release_select(Plan(release, Shelf(), DUCKDB)))
         assert text.endswith(') AS "s"')
         assert clinic.connection.sql(text).columns == ["b", "a"]
-        assert to_sql(compile_release(release, Shelf(), DUCKDB)) == text
+        assert to_sql(release_select(Plan(release, Shelf(), DUCKDB))) == text
 
     def test_names_of_parameters(self) -> None:
         assert parameter_column("t0_1", "key") == "t0_1_key"
@@ -302,15 +299,15 @@ class TestStatistics:
     """What is asked of the source, and how often."""
 
     def test_the_first_stage_always_counts_rows(self, clinic: Owner) -> None:
-        query = statistics_query(bind(clinic, "age QUASI"), Shelf(), DUCKDB, 0)
+        query = statistics_query(Plan(bind(clinic, "age QUASI"), Shelf()), 0)
         assert query is not None
         assert outputs(query) == ["rows"]
 
     def test_a_later_stage_asks_only_when_somebody_wants_to_know(self, clinic: Owner) -> None:
         silent = bind(clinic, "age QUASI AS keep() THEN keep()")
-        assert statistics_query(silent, Shelf(), DUCKDB, 1) is None
+        assert statistics_query(Plan(silent, Shelf()), 1) is None
         asking = bind(clinic, "age QUASI AS keep() THEN graded_grouping(bands => 3)")
-        query = statistics_query(asking, Shelf(), DUCKDB, 1)
+        query = statistics_query(Plan(asking, Shelf()), 1)
         assert query is not None
         assert "rows" not in outputs(query)
         assert all(name.startswith("t0_1_") for name in outputs(query))
@@ -321,18 +318,18 @@ class TestStatistics:
             "age QUASI AS graded_grouping(bands => 3), weight QUASI AS graded_grouping(bands => 3),"
             " illness SENSITIVE AS mapping(), name NEUTRAL AS mapping()",
         )
-        query = statistics_query(release, Shelf(), DUCKDB, 0)
+        query = statistics_query(Plan(release, Shelf()), 0)
         assert query is not None
         assert {name.split("_")[0] for name in outputs(query)} == {"rows", "t0", "t1", "t2", "t3"}
         assert len(list(query.find_all(exp.Table))) == 1
 
     def test_nobody_checks_where_nothing_can_go_wrong(self, clinic: Owner) -> None:
         release = bind(clinic, "age QUASI, illness SENSITIVE AS mapping()")
-        assert checks_query(release, Shelf(), DUCKDB, 0) is None
+        assert checks_query(Plan(release, Shelf()), 0) is None
 
     def test_limits_that_are_given_ask_nothing(self, clinic: Owner) -> None:
         release = bind(clinic, "age QUASI AS graded_grouping(bands => [0, 5])")
-        query = statistics_query(release, Shelf(), DUCKDB, 0)
+        query = statistics_query(Plan(release, Shelf()), 0)
         assert query is not None
         assert outputs(query) == ["rows"]
 
@@ -434,7 +431,7 @@ class TestExplain:
 
 # Names that the compiler uses itself: as columns of a source they must mean the source's.
 OWN_NAMES = (
-    *("s", "p", "m0", "m1", "original", "released", "rows", "keys", "ppdm_row"),
+    *("s", "p", "m0", "m1", "original", "released", "rows", "keys"),
     *("t0_0_c0", "t1_0_c0", "t0_0_key", "t0_0_prefix", "t1_0_low_1", "t1_0_i0", "t1_0_o0"),
 )
 

@@ -7,9 +7,9 @@ import logging
 import pytest
 
 from ppdm_sql.errors import StatementError
+from ppdm_sql.language.cursor import Cursor
+from ppdm_sql.language.tokens import Shape, words
 from ppdm_sql.names import Name, QualifiedName
-from ppdm_sql.statements.cursor import Cursor
-from ppdm_sql.statements.tokens import Shape, words
 
 
 def cursor_over(text: str) -> Cursor:

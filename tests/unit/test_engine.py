@@ -12,8 +12,9 @@ from sqlglot import exp
 
 import ppdm_sql
 from ppdm_sql import EngineError, StoreError
+from ppdm_sql.engine.duckdb import Engine, engine_error, withheld
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.session.engine import Engine, engine_error, withheld
+from ppdm_sql.store.opening import open_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +25,7 @@ CANARY = "Xanthippe-31.4159265"
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    opened = Engine.open(None)
+    opened = open_database(None)
     yield opened
     opened.close()
 
@@ -43,7 +44,7 @@ def run_and_fail(engine: Engine, statement: str) -> None:
 
 
 def test_the_owners_database_is_in_use_under_our_own_name(safe: Path) -> None:
-    opened = Engine.open(safe)
+    opened = open_database(safe)
     assert one(opened, "SELECT current_database()") == "ppdm_store"
     assert str(opened.current_schema()) == "main"
     opened.close()
@@ -351,7 +352,7 @@ def test_a_failed_open_closes_the_connection(safe: Path) -> None:
     safe.write_bytes(b"not a database at all" * 1000)
     safe.chmod(0o600)
     with pytest.raises(StoreError):
-        Engine.open(safe)
+        open_database(safe)
     safe.unlink()
-    opened = Engine.open(safe)
+    opened = open_database(safe)
     opened.close()

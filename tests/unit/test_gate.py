@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from ppdm_sql.analyst.gate.admission import LONGEST, Surface, admit
+from ppdm_sql.analyst.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
+from ppdm_sql.analyst.gate.nodes import EXPRESSIONS, NODES
+from ppdm_sql.analyst.gate.redaction import redacted
 from ppdm_sql.errors import PpdmError, Refused, StatementError
-from ppdm_sql.gate.admission import LONGEST, Surface, admit
-from ppdm_sql.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
-from ppdm_sql.gate.nodes import EXPRESSIONS, NODES
-from ppdm_sql.gate.redaction import redacted
 from ppdm_sql.names import Name, QualifiedName
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 from ppdm_sql.errors import BindError, Refused
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 pytestmark = pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")
 

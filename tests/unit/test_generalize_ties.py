@@ -10,7 +10,7 @@ import pytest
 from ppdm_sql.errors import PrivacyWarning
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 # 20 persons with 3 visits each, one of them in the high class; two live in each ward.
 VISITS = """

@@ -13,7 +13,7 @@ from ppdm_sql.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 SOURCE = """
 CREATE TABLE t AS SELECT i AS id, DATE '2024-01-15' + (i % 12 * 30 + i // 12 % 3)::INTEGER AS admitted,

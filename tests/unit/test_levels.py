@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 SOURCE = """
 CREATE TABLE t AS

@@ -6,24 +6,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ppdm_sql.bind import bind_release
-from ppdm_sql.bind.lineage import column_identity
-from ppdm_sql.model.release import Relation
-from ppdm_sql.model.syntax import CreateRelease, FileSource, TableSource
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease, FileSource, TableSource
 from ppdm_sql.names import Name, QualifiedName
-from ppdm_sql.session.engine import Engine
-from ppdm_sql.session.sources import Sources
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.transforms import TRANSFORMS
+from ppdm_sql.release.bind import bind_release
+from ppdm_sql.release.lineage import column_identity
+from ppdm_sql.release.model import Relation
+from ppdm_sql.release.sources import Sources
+from ppdm_sql.store.opening import open_database
+from ppdm_sql.treatments import TRANSFORMS
 from tests.conftest import PEOPLE
+from tests.releases import bind_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.model.hierarchy import Hierarchy
-    from ppdm_sql.model.release import SourceColumn
-    from ppdm_sql.model.syntax import QuerySource, Source
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.groups.shapes import Hierarchy
+    from ppdm_sql.language.syntax import QuerySource, Source
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.release.model import SourceColumn
 
 _VIEWS = """
 CREATE TABLE clinic.visits (id BIGINT, person BIGINT, age INTEGER);
@@ -46,7 +48,7 @@ CREATE TABLE main.people (id BIGINT, age INTEGER);
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    opened = Engine.open(None)
+    opened = open_database(None)
     opened.connection.execute(PEOPLE + _VIEWS)
     yield opened
     opened.close()
@@ -55,7 +57,7 @@ def engine() -> Iterator[Engine]:
 def identity(engine: Engine, source: str, column: str) -> str:
     (statement,) = parse_script(f"CREATE RELEASE research.r FROM {source} ({column} NEUTRAL)")
     assert isinstance(statement, CreateRelease)
-    release = bind_release(statement, Sources(engine), TRANSFORMS)
+    release = bind_release(statement, Sources(engine), TRANSFORMS, bind_clause)
     return release.rules[0].columns[0].identity
 
 

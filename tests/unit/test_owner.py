@@ -15,12 +15,12 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql import BindError, EngineError, PrivacyWarning, StatementError
-from ppdm_sql.session.result import Result
+from ppdm_sql.engine.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 RELEASE = """CREATE RELEASE research.people FROM clinic.people (
     id      KEY       AS pseudonym(),
@@ -392,7 +392,7 @@ def test_a_name_that_is_none_is_refused(people: Owner, name: str) -> None:
 
 
 def test_treatments_of_ones_own_are_known_to_the_session() -> None:
-    from ppdm_sql.transforms import TRANSFORMS
+    from ppdm_sql.treatments import TRANSFORMS
 
     with ppdm_sql.connect(":memory:", transforms=TRANSFORMS[:1]) as owner:
         owner.execute("CREATE TABLE t AS SELECT 1 AS i")

@@ -9,14 +9,14 @@ import pytest
 import ppdm_sql
 from ppdm_sql import EngineError
 from ppdm_sql.errors import Span
-from ppdm_sql.model.syntax import PlainSql
-from ppdm_sql.session.places import located
+from ppdm_sql.language.error_places import located
+from ppdm_sql.language.syntax import PlainSql
 from tests.conftest import PEOPLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 
 @pytest.fixture(scope="module")

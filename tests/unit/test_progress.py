@@ -17,7 +17,7 @@ from ppdm_sql.cli.progress import Bar, show_progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 
 class Clock:

@@ -15,15 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import ppdm_sql
-from ppdm_sql.kernels.keyed_name import KEY_BYTES, TAG
+from ppdm_sql.delivery.destinations import parquet_name
+from ppdm_sql.delivery.place import WORKPLACE_PREFIX
 from ppdm_sql.names import QualifiedName, quote
-from ppdm_sql.session.delivery import WORKPLACE_PREFIX
-from ppdm_sql.session.destinations import parquet_name
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.store.publications import publication_keys
+from ppdm_sql.treatments.kernels.keyed_name import KEY_BYTES, TAG
+from tests.releases import version_of
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 RELEASES = """
 CREATE RELEASE research.people FROM clinic.people (
@@ -167,9 +168,7 @@ def test_the_owner_reads_unlinkable_pseudonyms_back(releases: Owner) -> None:
     keys = publication_keys(RootKey(secret), publication, QualifiedName.of("Research", "PEOPLE"))
     (identity,) = [
         rule.columns[0].identity
-        for rule in releases._releases.bind(
-            releases._releases.entry(QualifiedName.of("research", "people"))
-        ).rules
+        for rule in version_of(releases, "research.people").release.rules
         if rule.role == "KEY"
     ]
     key = keys.derive("pseudonym", identity)[:KEY_BYTES].hex()
@@ -191,7 +190,7 @@ def test_unlinkable_pseudonyms_that_collide_are_refused(
     owner.execute(release.format(40))
     name = QualifiedName.of("r", "t")
     ((secret,),) = owner.connection.execute("SELECT root_key FROM ppdm_owner.store").fetchall()
-    key_of = owner._releases.bind(owner._releases.entry(name)).rules[0].columns[0].identity
+    key_of = version_of(owner).release.rules[0].columns[0].identity
 
     def collides(publication: str) -> bool:
         whole = publication_keys(RootKey(secret), publication, name).derive("pseudonym", key_of)
@@ -206,11 +205,11 @@ def test_unlinkable_pseudonyms_that_collide_are_refused(
     shorter = owner._releases.entry(name).definition.replace("40", "6")
     owner.connection.execute("UPDATE ppdm_owner.versions SET definition = ?", [shorter])
     target = tmp_path / "study.duckdb"
-    monkeypatch.setattr("ppdm_sql.session.publishing.new_name", lambda: bad)
+    monkeypatch.setattr("ppdm_sql.publish.run.new_name", lambda: bad)
     with pytest.raises(ppdm_sql.TreatmentError, match="would share a pseudonym"):
         owner.publish("r.t", to=target, unlinkable=True)
     assert list(tmp_path.iterdir()) == []
-    monkeypatch.setattr("ppdm_sql.session.publishing.new_name", lambda: good)
+    monkeypatch.setattr("ppdm_sql.publish.run.new_name", lambda: good)
     owner.publish("r.t", to=target, unlinkable=True)
     assert ask(str(target), "SELECT count(DISTINCT i) FROM r.t") == [(100,)]
 
@@ -298,7 +297,7 @@ def test_a_folder_that_cannot_be_swapped_is_told(
     def no_swap(*_: object) -> None:
         raise OSError(38, "this system cannot swap two folders at once")
 
-    monkeypatch.setattr("ppdm_sql.session.delivery._exchange", no_swap)
+    monkeypatch.setattr("ppdm_sql.delivery.place._exchange", no_swap)
     with pytest.raises(ppdm_sql.StoreError, match="cannot swap two folders"):
         releases.publish("open.wards", to="out", format="parquet")
     assert Path("out", "release_info.parquet").read_bytes() == before
@@ -413,7 +412,7 @@ def test_an_error_in_one_release_publishes_none(releases: Owner) -> None:
 def test_two_publications_at_once_do_not_clear_each_other_away(
     releases: Owner, tmp_path: Path
 ) -> None:
-    from ppdm_sql.session.delivery import workplace
+    from ppdm_sql.delivery.place import workplace
 
     dead = tmp_path / f"{WORKPLACE_PREFIX}dead"
     dead.mkdir()

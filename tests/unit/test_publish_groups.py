@@ -12,7 +12,7 @@ from ppdm_sql.errors import Refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 GROUPS = """
 CREATE TABLE t AS SELECT i AS id, i // 4 AS city, ['flu', 'cold'][1 + i % 2] AS illness

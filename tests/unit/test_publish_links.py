@@ -12,7 +12,7 @@ from ppdm_sql.errors import PrivacyWarning
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 RELEASES = """
 CREATE TABLE visits AS SELECT i % 20 AS pid, 40000 + i % 20 AS zip, i % 3 AS ill

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine import duckdb as engine
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PpdmError
-from ppdm_sql.session import engine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from sqlglot import exp
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 pytestmark = pytest.mark.filterwarnings("ignore::ppdm_sql.PrivacyWarning")
 

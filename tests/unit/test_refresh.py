@@ -12,7 +12,7 @@ from ppdm_sql.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 START = (
     "REFRESH keeps the definition. Mend the rows in the source and refresh again, or write "

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import ppdm_sql
-from ppdm_sql.kernels.bands import EDGES_TEXT
+from ppdm_sql.treatments.kernels.bands import EDGES_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from ppdm_sql.compile.render import check_tree, to_sql
-from ppdm_sql.compile.row_key import row_key_number
-from ppdm_sql.compile.targets import DUCKDB
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.engine.sql import check_tree, to_sql
+from ppdm_sql.engine.targets import DUCKDB
+from ppdm_sql.release.row_key import row_key_number
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

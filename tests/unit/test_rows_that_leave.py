@@ -11,7 +11,7 @@ from ppdm_sql.cli import main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 SOURCE = """
 CREATE TABLE t AS SELECT i AS id, CASE WHEN i < 18 THEN 'big' ELSE 'small' || i END AS city,

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.errors import StatementError
-from ppdm_sql.model.syntax import (
+from ppdm_sql.language.script import STATEMENTS, parse_name, parse_script
+from ppdm_sql.language.syntax import (
     CreateRelease,
     DescribeRelease,
     DropRelease,
@@ -22,7 +23,6 @@ from ppdm_sql.model.syntax import (
     ShowReleases,
 )
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.statements.script import STATEMENTS, parse_name, parse_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ import ppdm_sql
 from ppdm_sql import Refused, StoreError
 
 if TYPE_CHECKING:
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 TRY = """
 import sys, duckdb, ppdm_sql

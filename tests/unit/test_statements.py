@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ppdm_sql.errors import StatementError
-from ppdm_sql.model.syntax import (
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import (
     Argument,
     ColumnName,
     ColumnRule,
@@ -25,12 +26,11 @@ from ppdm_sql.model.syntax import (
     TableSource,
     TransformCall,
 )
+from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import Name, QualifiedName, quote
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.statements.unparse import unparse
 
 if TYPE_CHECKING:
-    from ppdm_sql.model.syntax import Statement, Value
+    from ppdm_sql.language.syntax import Statement, Value
 
 # Every word that a statement of ours gives a meaning to, now or in the language as designed, and
 # words that mean something to SQL or to the tokenizer.

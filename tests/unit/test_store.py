@@ -13,8 +13,8 @@ import pytest
 import ppdm_sql
 from ppdm_sql import PpdmError, StoreError
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.session.engine import Engine
-from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store import catalog
+from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.parameters import VersionStorage
 from tests.conftest import PEOPLE
 from tests.end_to_end.state import State, tables_of_versions, whole_state
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.owner import Owner
 
 RELEASE = """CREATE RELEASE research.people FROM clinic.people (
     id      KEY       AS pseudonym(prefix => 'P-'),
@@ -37,7 +38,7 @@ REFRESH = "REFRESH RELEASE research.people"
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    opened = Engine.open(None)
+    opened = open_database(None)
     yield opened
     opened.close()
 
@@ -70,7 +71,7 @@ def test_a_store_is_made_once_and_found_again(engine: Engine) -> None:
 def test_two_stores_have_different_root_keys() -> None:
     secrets = set()
     for _ in range(2):
-        opened = Engine.open(None)
+        opened = open_database(None)
         secrets.add(catalog.open_store(opened).secret)
         opened.close()
     assert len(secrets) == 2
@@ -133,9 +134,7 @@ def test_columns_are_listed_in_the_order_of_the_script(released: Owner) -> None:
 def test_what_was_drawn_is_read_back(released: Owner) -> None:
     releases = released._releases
     entry = releases.entry(QualifiedName.of("research", "people"))
-    drawn = parameters.read_drawn(
-        releases.engine, entry.storage, releases.bind(entry), entry.tables
-    )
+    drawn = releases.open(entry).parameters
     assert set(drawn) == {"t0_0", "t2_0", "t3_0", "t4_0"}
     assert drawn["t0_0"].parameters["prefix"] == "P-"
     assert len(str(drawn["t0_0"].parameters["key"])) == 32

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.errors import StatementError
-from ppdm_sql.statements.tokens import Shape, words
+from ppdm_sql.language.tokens import Shape, words
 
 _ALWAYS_THE_SAME = settings(max_examples=200, deadline=None, derandomize=True)
 

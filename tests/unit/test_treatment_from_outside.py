@@ -17,28 +17,28 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
+from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.errors import BindError, InternalError, PrivacyWarning, TreatmentError
-from ppdm_sql.model.transform import (
+from ppdm_sql.parameters import Drawn
+from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments.arguments import Arguments, one_column, require_kind
+from ppdm_sql.treatments.protocol import (
     Checks,
-    Drawn,
     Draws,
     Exactness,
     HasKernel,
     Inverts,
-    Kernel,
     Measures,
     Transform,
 )
-from ppdm_sql.model.types import DOUBLE, VARCHAR, ColumnType, Kind
-from ppdm_sql.transforms import TRANSFORMS
-from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+from ppdm_sql.types import DOUBLE, VARCHAR, ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ppdm_sql.model.syntax import TransformCall
-    from ppdm_sql.model.transform import InputColumn, Keys, Scope, Statistics
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.language.syntax import TransformCall
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +422,7 @@ class TestListed:
 
     def test_word_class_file_and_test_share_a_stem(self, transform: type[Transform]) -> None:
         assert transform.keyword == snake_case(transform.__name__)
-        assert transform.__module__ == f"ppdm_sql.transforms.{transform.keyword}"
+        assert transform.__module__ == f"ppdm_sql.treatments.{transform.keyword}"
         tests = Path(__file__).parent / "transforms"
         assert (tests / f"test_{transform.keyword}.py").exists()
 

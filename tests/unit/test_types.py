@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from ppdm_sql.model.types import DOUBLE, VARCHAR, ColumnType, Kind
+from ppdm_sql.types import DOUBLE, VARCHAR, ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import ppdm_sql
-from ppdm_sql.session.messages import receive, send
-from ppdm_sql.session.worker import Worker
+from ppdm_sql.analyst.wire import receive, send
+from ppdm_sql.analyst.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def test_a_mistake_of_ours_is_told_in_fixed_words(
     def mistaken(*_: object) -> str:
         raise KeyError("Jane")
 
-    monkeypatch.setattr("ppdm_sql.session.worker.admit", mistaken)
+    monkeypatch.setattr("ppdm_sql.analyst.worker.admit", mistaken)
     told, _, _ = asked(worker, "SELECT 1")
     assert told is not None
     assert (told["error"], told["what"]) == ("EngineError", "DuckDB could not run this statement")

@@ -12,8 +12,8 @@ from ppdm_sql.audit.attacks.scoring import gain
 from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
-    from ppdm_sql.audit.attacks.models import Model
+    from ppdm_sql.audit.attacks.units import Model
+    from ppdm_sql.groups.search import FloatArray
 
 LEAST_STEP = 1e-7
 """Two values of a band that are nearer than this tell nothing of its width."""

@@ -10,13 +10,13 @@ import numpy as np
 from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
-from ppdm_sql.kernels.bands import END_OF_BAND
+from ppdm_sql.treatments.kernels.bands import END_OF_BAND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import FloatArray
 
 _GRADED = "graded_grouping"
 _MOST_BANDS = 1_000

@@ -9,13 +9,13 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
-from ppdm_sql.kernels.digits import shift_digits
+from ppdm_sql.treatments.kernels.digits import shift_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import BoolArray, FloatArray
 
 _MOST_DECIMALS = 6
 _LARGEST = 2.0**53

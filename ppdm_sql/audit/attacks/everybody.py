@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Scene
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
 
 
 def whole(column: Column, scene: Scene) -> Column:

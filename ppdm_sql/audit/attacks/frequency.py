@@ -12,8 +12,8 @@ from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_label, halves
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import IntArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,12 @@ from ppdm_sql.audit.attacks.known_people import Known, few
 from ppdm_sql.audit.attacks.known_rows import recovered_rows, shown_rows, whole_rows
 from ppdm_sql.audit.attacks.models import guess_numbers
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
-from ppdm_sql.audit.attacks.scoring import (
-    chance_label,
-    chance_number,
-    recovered,
-    tolerance,
-)
+from ppdm_sql.audit.attacks.scoring import chance_label, chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import IntArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
+    from ppdm_sql.groups.search import IntArray
 
 
 @dataclass(frozen=True, slots=True)

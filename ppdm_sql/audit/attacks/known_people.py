@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.anonymity import BoolArray, IntArray
+    from ppdm_sql.groups.search import BoolArray, IntArray
 
 DRAWS = 10
 """Who is known is drawn this often; the share is the mean."""

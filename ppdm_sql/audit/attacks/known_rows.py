@@ -13,9 +13,9 @@ from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray
     from ppdm_sql.audit.attacks.known_people import Known
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
+    from ppdm_sql.groups.search import BoolArray, FloatArray
 
 
 def shown_rows(columns: Sequence[Column]) -> BoolArray:

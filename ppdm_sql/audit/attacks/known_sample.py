@@ -12,13 +12,13 @@ from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
 from ppdm_sql.audit.attacks.units import safe_unit
-from ppdm_sql.audit.shape import matrices
+from ppdm_sql.audit.measure.shape import matrices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import FloatArray
 
 _MOST_COLUMNS = 8
 _QUANTILES = np.linspace(0.02, 0.98, 49)

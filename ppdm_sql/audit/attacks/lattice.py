@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.groups.search import FloatArray
 
 _MOST_PARTS = 20
 """The smallest gap that is seen may be several steps."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray, IntArray
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
+    from ppdm_sql.groups.search import FloatArray, IntArray
 
 _MOST = 8.0
 """No column alone rules a row out: rho moves some rows far."""

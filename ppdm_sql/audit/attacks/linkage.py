@@ -10,15 +10,15 @@ import numpy as np
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.units import safe_unit
-from ppdm_sql.audit.subject import Values
+from ppdm_sql.audit.read.subject import Values
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from ppdm_sql.anonymity import IntArray
     from ppdm_sql.audit.attacks.likeness import Unlikeness
     from ppdm_sql.audit.attacks.protocol import Scene, Target
-    from ppdm_sql.audit.subject import Column, Subject
+    from ppdm_sql.audit.read.subject import Column, Subject
+    from ppdm_sql.groups.search import IntArray
 
 MOST_ROWS = 200_000
 """Rows that somebody is looked for in: all of them, as long as there are not more."""

@@ -10,8 +10,8 @@ import numpy as np
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import BoolArray, IntArray
     from ppdm_sql.audit.attacks.protocol import Background, Scene, Target
+    from ppdm_sql.groups.search import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from ppdm_sql.audit.attacks.two_sides import is_mean_noise
 from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import BoolArray, FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import BoolArray, FloatArray
 
 _MOST_OFF = 200
 """So many rows more or less than are seen may be above the mean: few are so near to it."""

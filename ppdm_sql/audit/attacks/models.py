@@ -18,9 +18,9 @@ from ppdm_sql.audit.attacks.units import safe_unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ppdm_sql.anonymity import FloatArray
+    from ppdm_sql.audit.attacks.units import Model
+    from ppdm_sql.groups.search import FloatArray
 
-Model: TypeAlias = "Callable[[FloatArray], FloatArray]"
 Fit: TypeAlias = "Callable[[FloatArray, FloatArray], Model | None]"
 EXACT = 1e-7
 """A model is exact within this share of what it explains varies by."""

@@ -11,8 +11,8 @@ from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, halves, recovered, tolerance
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.groups.search import FloatArray
 
 
 @dataclass(frozen=True, slots=True)

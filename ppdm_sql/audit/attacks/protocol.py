@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from ppdm_sql.audit.attacks.scoring import percent
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.language.syntax import Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
-    from ppdm_sql.audit.subject import Column, Subject
+    from ppdm_sql.audit.read.subject import Column, Subject
+    from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
 
 NONE = "none"
 """The knowledge of an attack that needs none."""

@@ -20,7 +20,7 @@ from ppdm_sql.audit.attacks.units import safe_unit
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray
+    from ppdm_sql.groups.search import BoolArray, FloatArray
 
     FitMap: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
     """From originals and released rows to the map that takes released rows, and a 1, home."""

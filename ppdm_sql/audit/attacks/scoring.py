@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.anonymity import BoolArray, FloatArray, IntArray
+    from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
 
 PRECISION = 0.01
 """A number is recovered within this share of its column's spread, 5 to 95 percent of the values."""

@@ -9,14 +9,14 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.units import safe_unit
-from ppdm_sql.audit.shape import matrices
+from ppdm_sql.audit.measure.shape import matrices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import FloatArray
     from ppdm_sql.audit.attacks.protocol import Scene, Target
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
+    from ppdm_sql.groups.search import FloatArray
 
 _NOISE, _HARMLESS = "noise", frozenset({"noise", "translation", "keep"})
 """What noise may be chained with: one constant more changes nothing that varies."""

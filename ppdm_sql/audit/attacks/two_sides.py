@@ -9,8 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import FloatArray
-    from ppdm_sql.audit.attacks.models import Model
+    from ppdm_sql.audit.attacks.units import Model
+    from ppdm_sql.groups.search import FloatArray
 
 _WORDS = ("mean_noise",)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from ppdm_sql.anonymity import FloatArray
+    from collections.abc import Callable
 
+    from ppdm_sql.groups.search import FloatArray
+
+Model: TypeAlias = "Callable[[FloatArray], FloatArray]"
+"""What gives originals for released numbers."""
 _LARGEST = 1e60
 """Up to here, products of four are numbers; so are those of one by this."""
 

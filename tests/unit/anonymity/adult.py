@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ppdm_sql.anonymity import Axis, Problem, Sensitive
+from ppdm_sql.groups.search import Axis, Problem, Sensitive
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ppdm_sql.anonymity import IntArray
+    from ppdm_sql.groups.search import IntArray
 
 COLUMNS = (
     "sex",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.anonymity import (
+from ppdm_sql.groups.search import (
     Alpha,
     Axis,
     Closeness,
@@ -28,7 +28,7 @@ from ppdm_sql.anonymity import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ppdm_sql.anonymity import IntArray, Loss, Target
+    from ppdm_sql.groups.search import IntArray, Loss, Target
 
 TOLERANCE = 1e-12
 

@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ppdm_sql.anonymity import (
-    Alpha,
-    Axis,
-    Closeness,
-    DistinctL,
-    EntropyL,
-    K,
-    RecursiveL,
-)
+from ppdm_sql.groups.search import Alpha, Axis, Closeness, DistinctL, EntropyL, K, RecursiveL
 from tests.unit.anonymity.plain import Row, Table, ints
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.anonymity import Target
+    from ppdm_sql.groups.search import Target
 
 VALUES = 4
 """Values of each sensitive column."""

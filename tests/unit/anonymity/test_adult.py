@@ -9,13 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ppdm_sql.anonymity import DistinctL, K, ilm, list_minimal, measure, mondrian, search_optimal
+from ppdm_sql.groups.search import (
+    DistinctL,
+    K,
+    ilm,
+    list_minimal,
+    measure,
+    mondrian,
+    search_optimal,
+)
 from tests.unit.anonymity.adult import COLUMNS, EIGHT, FIVE, code, read_adult
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ppdm_sql.anonymity import Loss
+    from ppdm_sql.groups.search import Loss
     from tests.unit.anonymity.adult import Adult
 
 

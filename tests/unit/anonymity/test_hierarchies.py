@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.anonymity.hierarchies import (
+from ppdm_sql.errors import TreatmentError
+from ppdm_sql.groups.ladders import (
     Ladder,
     check_dates,
     check_listed,
@@ -20,8 +21,7 @@ from ppdm_sql.anonymity.hierarchies import (
     climb,
     group_numbers,
 )
-from ppdm_sql.errors import TreatmentError
-from ppdm_sql.model.hierarchy import OnlySuppress, SuppressDigits
+from ppdm_sql.groups.shapes import OnlySuppress, SuppressDigits
 
 
 def labels(ladder: Ladder) -> list[list[str | None]]:

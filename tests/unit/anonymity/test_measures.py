@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from ppdm_sql.anonymity import Axis, Problem, Sensitive, measure
-from ppdm_sql.anonymity.numbering import Numbering
 from ppdm_sql.errors import InternalError
+from ppdm_sql.groups.search import Axis, Problem, Sensitive, measure
+from ppdm_sql.groups.search.numbering import Numbering
 from tests.unit.anonymity.plain import ints
 
 

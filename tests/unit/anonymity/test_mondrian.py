@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ppdm_sql.anonymity import Axis, Groups, K, Problem, Ranges, mondrian
+from ppdm_sql.groups.search import Axis, Groups, K, Problem, Ranges, mondrian
 from tests.unit.anonymity.plain import ints
 
 

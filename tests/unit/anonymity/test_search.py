@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ppdm_sql.anonymity import (
+from ppdm_sql.errors import InternalError
+from ppdm_sql.groups.search import (
     Alpha,
     Axis,
     Closeness,
@@ -21,8 +22,7 @@ from ppdm_sql.anonymity import (
     precision,
     search_optimal,
 )
-from ppdm_sql.anonymity.losses import LossTable
-from ppdm_sql.errors import InternalError
+from ppdm_sql.groups.search.losses import LossTable
 from tests.unit.anonymity import plain
 from tests.unit.anonymity.plain import ints
 from tests.unit.anonymity.tables import random_table
@@ -217,8 +217,8 @@ def test_halves_of_nodes_are_forgotten_rather_than_fill_memory(
     table = random_table(10, 30, False)
     targets = (K(2), DistinctL(0, 2))
     expected = search_optimal(table.problem(), targets, 0.1, "ilm")
-    monkeypatch.setattr("ppdm_sql.anonymity.lattice._REMEMBERED_BYTES", 0)
-    monkeypatch.setattr("ppdm_sql.anonymity.lattice._LEAST_REMEMBERED", 2)
+    monkeypatch.setattr("ppdm_sql.groups.search.lattice._REMEMBERED_BYTES", 0)
+    monkeypatch.setattr("ppdm_sql.groups.search.lattice._LEAST_REMEMBERED", 2)
     assert search_optimal(table.problem(), targets, 0.1, "ilm").levels == expected.levels
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.audit.subject import Column, Subject, Values
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.read.subject import Column, Subject, Values
+from ppdm_sql.language.syntax import Role
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

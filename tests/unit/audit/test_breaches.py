@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.breaches import (
+from ppdm_sql.audit.measure.breaches import (
     divergence,
     divergence_figures,
     proximity,
     proximity_figures,
 )
-from ppdm_sql.audit.risk import Classes, classes_of
-from ppdm_sql.audit.scba import absence_share, betrayed_share, scba_figures
-from ppdm_sql.audit.subject import Column, Subject, Values
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.measure.high_class import absence_share, betrayed_share, scba_figures
+from ppdm_sql.audit.measure.risk import Classes, classes_of
+from ppdm_sql.audit.read.subject import Column, Subject, Values
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels, numbers
 
 MEMBERS = st.lists(

@@ -10,13 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
-from ppdm_sql.audit.disclosure import disclosed
-from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.pictures import WITHOUT, Distribution
-from ppdm_sql.audit.report import ClassSizes
-from ppdm_sql.audit.requirements import check, parse_requirements
-from ppdm_sql.audit.singling import ColumnSet
-from ppdm_sql.audit.small import SMALL, coarse_share, few_digits, round_to_steps, round_up
+from ppdm_sql.audit.measure.figure import Figure
+from ppdm_sql.audit.measure.pictures import WITHOUT, Distribution
+from ppdm_sql.audit.measure.singling_out import ColumnSet
+from ppdm_sql.audit.report.disclosure import disclosed
+from ppdm_sql.audit.report.model import ClassSizes
+from ppdm_sql.audit.report.requirements import check, parse_requirements
+from ppdm_sql.audit.report.small_counts import (
+    SMALL,
+    coarse_share,
+    few_digits,
+    round_to_steps,
+    round_up,
+)
 from tests.unit.audit.test_report import AGE, REPORT
 
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.linked import linked_figures, links_of, people_alike
-from ppdm_sql.audit.risk import classes_of
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.measure.linked_rows import linked_figures, links_of, people_alike
+from ppdm_sql.audit.measure.risk import classes_of
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels, numbers, subject
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.subject import Subject
+    from ppdm_sql.audit.read.subject import Subject
 
 
 def visits(key: list[int], zip_: list[int], high: list[bool] | None = None) -> Subject:

@@ -14,21 +14,21 @@ import pytest
 import ppdm_sql
 from ppdm_sql.audit.attacks import ATTACKS
 from ppdm_sql.audit.attacks.protocol import Finding, Needs, Scope
-from ppdm_sql.audit.document import to_json
-from ppdm_sql.audit.figures import Figure
-from ppdm_sql.audit.overview import overview
-from ppdm_sql.audit.page import to_html
-from ppdm_sql.audit.pictures import Distribution, before_and_after, distribution
-from ppdm_sql.audit.redaction import redacted
-from ppdm_sql.audit.report import ClassSizes, ColumnReport, Report, Stamp
-from ppdm_sql.audit.requirements import FIGURES, check, check_known, parse_requirements
-from ppdm_sql.audit.singling import ColumnSet
-from ppdm_sql.audit.small import hide_small
-from ppdm_sql.audit.subject import Column, Values, labels_of, numbers_of
-from ppdm_sql.audit.tables import report_tables
-from ppdm_sql.audit.verdict import strongest, verdict
-from ppdm_sql.model.syntax import CreateRelease, Role
-from ppdm_sql.statements.script import parse_script
+from ppdm_sql.audit.measure.figure import Figure
+from ppdm_sql.audit.measure.pictures import Distribution, before_and_after, distribution
+from ppdm_sql.audit.measure.singling_out import ColumnSet
+from ppdm_sql.audit.read.subject import Column, Values, labels_of, numbers_of
+from ppdm_sql.audit.report.document import to_json
+from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report, Stamp
+from ppdm_sql.audit.report.overview import overview
+from ppdm_sql.audit.report.page import to_html
+from ppdm_sql.audit.report.requirements import FIGURES, check, check_known, parse_requirements
+from ppdm_sql.audit.report.script import redacted
+from ppdm_sql.audit.report.small_counts import hide_small
+from ppdm_sql.audit.report.tables import report_tables
+from ppdm_sql.audit.report.verdict import strongest, verdict
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease, Role
 from tests.unit.audit.subjects import labels, numbers
 
 SHAPE = Distribution("numbers", (0.1, None, 0.5), 0.4)

@@ -16,20 +16,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.diversity import (
+from ppdm_sql.audit.measure.diversity import (
     SensitiveValues,
     diversity_figures,
     homogeneous_share,
     measure_classes,
 )
-from ppdm_sql.audit.risk import class_sizes, classes_of, risk_figures
-from ppdm_sql.audit.singling import singling_sets
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.measure.risk import class_sizes, classes_of, risk_figures
+from ppdm_sql.audit.measure.singling_out import singling_sets
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels, subject
 
 if TYPE_CHECKING:
-    from ppdm_sql import anonymity
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
+    from ppdm_sql.groups import search as anonymity
 
 ROWS = st.lists(
     st.tuples(st.integers(-1, 2), st.integers(0, 2), st.integers(0, 9), st.integers(0, 3)),

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.scba import scba_figures
-from ppdm_sql.audit.subject import Column, Subject, Values
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.measure.high_class import scba_figures
+from ppdm_sql.audit.read.subject import Column, Subject, Values
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels
 
 GROUP, STAR = 98, 99

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.shape import class_figures, il1s, shape_figures
+from ppdm_sql.audit.measure.shape import class_figures, il1s, shape_figures
 from tests.unit.audit.subjects import numbers
 
 CELLS = st.integers(-50, 50).map(float)

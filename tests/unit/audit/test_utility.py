@@ -14,9 +14,14 @@ from scipy.spatial import distance
 from sklearn.cluster import KMeans
 from sklearn.metrics import confusion_matrix, mutual_info_score
 
-from ppdm_sql.audit.classifiers import accuracy, classifier_figures
-from ppdm_sql.audit.clustering import clustering_figures, k_means, misclassified, spread_starts
-from ppdm_sql.audit.distances import (
+from ppdm_sql.audit.measure.classifiers import accuracy, classifier_figures
+from ppdm_sql.audit.measure.clustering import (
+    clustering_figures,
+    k_means,
+    misclassified,
+    spread_starts,
+)
+from ppdm_sql.audit.measure.distances import (
     correlation,
     histogram_pair,
     jensen_shannon,
@@ -25,17 +30,17 @@ from ppdm_sql.audit.distances import (
     spread,
     wasserstein,
 )
-from ppdm_sql.audit.rules import find_rules, rules_figures, translated
-from ppdm_sql.audit.shape import class_figures, discernibility, il1s, shape_figures
-from ppdm_sql.audit.subject import Column, Values
-from ppdm_sql.audit.utility import (
+from ppdm_sql.audit.measure.rules import find_rules, rules_figures, translated
+from ppdm_sql.audit.measure.shape import class_figures, discernibility, il1s, shape_figures
+from ppdm_sql.audit.measure.utility import (
     association,
     changed_share,
     column_figures,
     frequency_distance,
     merged_share,
 )
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.read.subject import Column, Values
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels, numbers, subject
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))

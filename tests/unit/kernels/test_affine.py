@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels.affine import LARGEST, direction, rotation, scaling, translation
+from ppdm_sql.treatments.kernels.affine import LARGEST, direction, rotation, scaling, translation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

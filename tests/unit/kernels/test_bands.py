@@ -13,8 +13,14 @@ import pyarrow as pa
 import pytest
 
 import ppdm_sql
-from ppdm_sql.kernels.bands import EDGES_TEXT, END_OF_BAND, Bands, graded_bands, graded_grouping
-from ppdm_sql.kernels.calling import KernelError, guarded
+from ppdm_sql.engine.kernel import KernelError, guarded
+from ppdm_sql.treatments.kernels.bands import (
+    EDGES_TEXT,
+    END_OF_BAND,
+    Bands,
+    graded_bands,
+    graded_grouping,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

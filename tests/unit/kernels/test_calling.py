@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from ppdm_sql.kernels.calling import KernelError, guarded, is_constant
+from ppdm_sql.engine.kernel import KernelError, guarded, is_constant
 
 SECRET = "Ada Lovelace"
 

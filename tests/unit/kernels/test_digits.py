@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels.digits import bit_minus, bit_plus, shift_digits
+from ppdm_sql.treatments.kernels.digits import bit_minus, bit_plus, shift_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

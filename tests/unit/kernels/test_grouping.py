@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels.grouping import (
+from ppdm_sql.treatments.kernels.grouping import (
     EXACT_UP_TO,
     cut_points,
     groups_of_clusters,

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels import keyed
-from ppdm_sql.kernels.calling import KernelError
-from ppdm_sql.kernels.keyed import (
+from ppdm_sql.engine.kernel import KernelError
+from ppdm_sql.treatments.kernels import keyed
+from ppdm_sql.treatments.kernels.keyed import (
     NOISE,
     SELECTION,
     drawn,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels.keyed_name import LONGEST, TAG, pseudonym
+from ppdm_sql.treatments.kernels.keyed_name import LONGEST, TAG, pseudonym
 
 KEY = "00" * 32
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

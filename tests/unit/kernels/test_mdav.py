@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels import mdav as module
-from ppdm_sql.kernels.mdav import EXACT_UP_TO, blocks, mdav, principal_component
+from ppdm_sql.treatments.kernels import mdav as module
+from ppdm_sql.treatments.kernels.mdav import EXACT_UP_TO, blocks, mdav, principal_component
 
 if TYPE_CHECKING:
     import numpy.typing as npt

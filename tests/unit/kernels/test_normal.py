@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.kernels.normal import normal_inverse
+from ppdm_sql.treatments.kernels.normal import normal_inverse
 
 STANDARD = NormalDist()
 SMALLEST_U, LARGEST_U = 2.0**-53, 1 - 2.0**-53

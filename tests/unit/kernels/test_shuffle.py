@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ppdm_sql.kernels.shuffle import shuffle
+from ppdm_sql.treatments.kernels.shuffle import shuffle
 
 
 def test_every_row_gets_a_number_of_its_own_whatever_its_value() -> None:

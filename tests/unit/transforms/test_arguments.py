@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.model.syntax import CreateRelease, TransformCall
-from ppdm_sql.model.transform import InputColumn
-from ppdm_sql.model.types import ColumnType, Kind
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease, TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_script
-from ppdm_sql.transforms.arguments import Arguments, one_column, require_kind
+from ppdm_sql.treatments.arguments import Arguments, one_column, require_kind
+from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.types import ColumnType, Kind
 
 
 def call(text: str) -> TransformCall:

@@ -11,18 +11,19 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning, TreatmentError
-from ppdm_sql.model.syntax import Argument, TransformCall
-from ppdm_sql.model.transform import Drawn, Exactness, HasKernel, InputColumn, Inverts
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import Argument, TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.transforms.bit_plus import BitPlus
+from ppdm_sql.parameters import Drawn
+from ppdm_sql.treatments.bit_plus import BitPlus
+from ppdm_sql.treatments.protocol import Exactness, HasKernel, InputColumn, Inverts
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
 PRINTED = [66093, 76786, 57141, 9768, 9065, 87802, 97897, 55460, 7761, 8874]

@@ -12,19 +12,18 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PpdmError, TreatmentError
-from ppdm_sql.model.transform import Exactness
-from ppdm_sql.statements.script import parse_name
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.band_limits import MAX_BANDS
-from ppdm_sql.transforms.graded_grouping import GradedGrouping
+from ppdm_sql.treatments.band_limits import MAX_BANDS
+from ppdm_sql.treatments.graded_grouping import GradedGrouping
+from ppdm_sql.treatments.protocol import Exactness
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ppdm_sql.model.transform import Drawn
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 VALUES = (30, 40, 70, 25, 15, 58, 73, 37, 90)
 TABLE_3 = {
@@ -91,13 +90,11 @@ def refused(owner: Owner, arguments: str, values: Sequence[object] = (1, 2, 3)) 
 
 def stored(owner: Owner, name: str = "r.t") -> tuple[GradedGrouping, Drawn]:
     """Return the treatment of a release's first column, and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name(name))
-    bound = releases.bind(entry)
+    version = version_of(owner, name)
+    bound = version.release
     step = bound.rules[0].steps[0]
     assert isinstance(step.transform, GradedGrouping)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 @pytest.mark.parametrize("execution", ["native", "udf"])

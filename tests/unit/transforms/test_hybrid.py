@@ -11,21 +11,21 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.model.syntax import TransformCall
-from ppdm_sql.model.transform import Drawn, Exactness, HasKernel, InputColumn, Inverts
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.hybrid import Hybrid
+from ppdm_sql.treatments.hybrid import Hybrid
+from ppdm_sql.treatments.protocol import Exactness, HasKernel, InputColumn, Inverts
+from ppdm_sql.types import ColumnType
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 PEOPLE = [(29, 48), (38, 72), (34, 51), (43, 65), (42, 60), (48, 53)]
 AGES = [31, 40, 36, 45, 44, 50]
@@ -65,13 +65,11 @@ def released(owner: Owner) -> list[tuple[Any, ...]]:
 
 def stored(owner: Owner) -> tuple[Hybrid, Drawn]:
     """Return the treatment of the release's second rule, and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name("r.t"))
-    bound = releases.bind(entry)
+    version = version_of(owner, "r.t")
+    bound = version.release
     step = bound.rules[1].steps[0]
     assert isinstance(step.transform, Hybrid)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 def treatment(count: int) -> Hybrid:

@@ -10,18 +10,19 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import Refused, TreatmentError
-from ppdm_sql.model.syntax import TransformCall
-from ppdm_sql.model.transform import Drawn, InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.transforms.keep import Keep
+from ppdm_sql.parameters import Drawn
+from ppdm_sql.treatments.keep import Keep
+from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 # A type and a value of it, as SQL.
 VALUES = {

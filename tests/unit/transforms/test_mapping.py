@@ -13,22 +13,21 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning, TreatmentError
-from ppdm_sql.model.syntax import TransformCall
-from ppdm_sql.model.transform import InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.mapping import Mapping
+from ppdm_sql.treatments.mapping import Mapping
+from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.types import ColumnType
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.model.transform import Drawn
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +68,11 @@ def aliases_of(owner: Owner) -> dict[object, str]:
 
 def stored(owner: Owner) -> tuple[Mapping, Drawn]:
     """Return the treatment of x in the release r.t and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name("r.t"))
-    bound = releases.bind(entry)
+    version = version_of(owner, "r.t")
+    bound = version.release
     step = bound.rules[-1].steps[0]
     assert isinstance(step.transform, Mapping)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 def make_numbers(owner: Owner, rows: int, distinct: int) -> None:
@@ -653,7 +650,7 @@ def test_a_domain_of_another_type_is_refused(owner: Owner) -> None:
 def test_agreed_tokens_that_collide_are_refused(
     owner: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ppdm_sql.transforms.mapping._TOKEN", 1)
+    monkeypatch.setattr("ppdm_sql.treatments.mapping._TOKEN", 1)
     owner.execute("CREATE TABLE t AS SELECT i::VARCHAR AS c FROM range(17) r (i)")
     owner.execute("CREATE AGREEMENT a (c SENSITIVE AS mapping())")
     with pytest.raises(TreatmentError, match="two categories of 'c' would share an alias"):

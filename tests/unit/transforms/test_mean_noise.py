@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.model.syntax import Argument, TransformCall
-from ppdm_sql.model.transform import Exactness, HasKernel, InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import Argument, TransformCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.transforms.mean_noise import MeanNoise
+from ppdm_sql.treatments.mean_noise import MeanNoise
+from ppdm_sql.treatments.protocol import Exactness, HasKernel, InputColumn
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ppdm_sql.model.transform import Parameter
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Parameter
 
 INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
 PRINTED = [50260, 59953, 40308, 33240, 33537, 71069, 81064, 38637, 31233, 32346]

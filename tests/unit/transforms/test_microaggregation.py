@@ -14,20 +14,21 @@ from hypothesis import strategies as st
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.kernels import mdav
-from ppdm_sql.model.syntax import Argument, TransformCall
-from ppdm_sql.model.transform import Drawn, Exactness, InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import Argument, TransformCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.transforms.microaggregation import Microaggregation
+from ppdm_sql.treatments.kernels import mdav
+from ppdm_sql.treatments.microaggregation import Microaggregation
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
     Floats = npt.NDArray[np.float64]
 

@@ -21,17 +21,17 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import ppdm_sql
 from ppdm_sql.errors import BindError, PrivacyWarning, TreatmentError
-from ppdm_sql.model.transform import Exactness
-from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.transforms.noise import Noise
+from ppdm_sql.treatments.noise import Noise
+from ppdm_sql.treatments.protocol import Exactness
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 COUNT = 20_000
 SIGMAS = 5.0
@@ -87,7 +87,7 @@ def noise_of(
 def by_hand(owner: Owner, row: int, name: str = "r.t") -> float:
     """Return the row's number in (0, 1) for the first noised column, from the definition."""
     releases = owner._releases
-    bound = releases.bind(releases.entry(parse_name(name)))
+    bound = version_of(owner, name).release
     noise = bound.rules[1].steps[-1].transform
     assert isinstance(noise, Noise)
     key = releases.keys.derive("noise", noise.key_name(0))[:16]
@@ -454,7 +454,7 @@ def test_keys_and_numbers_are_told_to_nobody(shared: Owner) -> None:
     fill(shared, [1, 2], [1.0, 2.0], "INTEGER", "DOUBLE")
     release(shared, "noise(normal(0.12345, 6.78901), rho => 12.3456)")
     releases = shared._releases
-    bound = releases.bind(releases.entry(parse_name("r.t")))
+    bound = version_of(shared).release
     noise = bound.rules[1].steps[-1].transform
     assert isinstance(noise, Noise)
     key = releases.keys.derive("noise", noise.key_name(0)).hex()[:32]

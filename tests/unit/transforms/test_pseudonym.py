@@ -10,14 +10,14 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.model.transform import Inverts
-from ppdm_sql.statements.script import parse_name
-from ppdm_sql.transforms.pseudonym import Pseudonym
+from ppdm_sql.language.script import parse_name
+from ppdm_sql.treatments.protocol import Inverts
+from ppdm_sql.treatments.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 
 @pytest.fixture(scope="module")

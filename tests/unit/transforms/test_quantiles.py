@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from ppdm_sql.compile.render import to_sql
-from ppdm_sql.kernels.normal import normal_inverse
-from ppdm_sql.transforms.quantiles import laplace_quantile, normal_quantile
+from ppdm_sql.engine.sql import to_sql
+from ppdm_sql.treatments.kernels.normal import normal_inverse
+from ppdm_sql.treatments.quantiles import laplace_quantile, normal_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from ppdm_sql.model.transform import Scope
+    from ppdm_sql.treatments.protocol import Scope
 
     Floats = npt.NDArray[np.float64]
 

@@ -10,23 +10,23 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
+from ppdm_sql.chance.draws import Draws
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.kernels.draws import Draws
-from ppdm_sql.model.syntax import Argument, TransformCall
-from ppdm_sql.model.transform import Drawn, Exactness, InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import Argument, TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.rotation import Rotation, draw_angle
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
+from ppdm_sql.treatments.rotation import Rotation, draw_angle
+from ppdm_sql.types import ColumnType
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy.typing as npt
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 PEOPLE = [(29, 48), (38, 72), (34, 51), (43, 65), (42, 60), (48, 53)]
 TURNED = [
@@ -74,13 +74,11 @@ def released(owner: Owner) -> list[tuple[Any, ...]]:
 
 def stored(owner: Owner) -> tuple[Rotation, Drawn]:
     """Return the treatment of the release's second rule, and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name("r.t"))
-    bound = releases.bind(entry)
+    version = version_of(owner, "r.t")
+    bound = version.release
     step = bound.rules[1].steps[0]
     assert isinstance(step.transform, Rotation)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 def treatment(count: int, degrees: tuple[float, ...] | None = None) -> Rotation:

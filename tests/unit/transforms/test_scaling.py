@@ -11,22 +11,22 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.chance.draws import Draws
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.kernels.draws import Draws
-from ppdm_sql.model.syntax import Argument, TransformCall
-from ppdm_sql.model.transform import Drawn, Exactness, InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import Argument, TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.scaling import Scaling, draw_factor
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
+from ppdm_sql.treatments.scaling import Scaling, draw_factor
+from ppdm_sql.types import ColumnType
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 PEOPLE = [(29, 48), (38, 72), (34, 51), (43, 65), (42, 60), (48, 53)]
 AGES = [27.26, 35.72, 31.96, 40.42, 39.48, 45.12]
@@ -66,13 +66,11 @@ def released(owner: Owner) -> list[Any]:
 
 def stored(owner: Owner) -> tuple[Scaling, Drawn]:
     """Return the treatment of the release's second rule, and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name("r.t"))
-    bound = releases.bind(entry)
+    version = version_of(owner, "r.t")
+    bound = version.release
     step = bound.rules[1].steps[0]
     assert isinstance(step.transform, Scaling)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 def treatment(by: float | None = None) -> Scaling:

@@ -8,13 +8,13 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.model.transform import Inverts
-from ppdm_sql.transforms.suppress import Suppress
+from ppdm_sql.treatments.protocol import Inverts
+from ppdm_sql.treatments.suppress import Suppress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
 
 VALUES = {
     "BOOLEAN": "true",

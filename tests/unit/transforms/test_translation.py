@@ -13,21 +13,21 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.compile.render import to_sql
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import BindError, TreatmentError
-from ppdm_sql.model.syntax import Argument, TransformCall
-from ppdm_sql.model.transform import Drawn, Exactness, InputColumn
-from ppdm_sql.model.types import ColumnType
+from ppdm_sql.language.syntax import Argument, TransformCall
 from ppdm_sql.names import Name
-from ppdm_sql.statements.script import parse_name
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.parameters import read_drawn
-from ppdm_sql.transforms.translation import Translation
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
+from ppdm_sql.treatments.translation import Translation
+from ppdm_sql.types import ColumnType
+from tests.releases import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.session.owner import Owner
+    from ppdm_sql.owner import Owner
+    from ppdm_sql.parameters import Drawn
 
 PEOPLE = [(29, 48), (38, 72), (34, 51), (43, 65), (42, 60), (48, 53)]
 PRINTED = [(26, 53), (35, 77), (31, 56), (40, 70), (39, 65), (45, 58)]
@@ -76,13 +76,11 @@ def types_of(owner: Owner) -> list[str]:
 
 def stored(owner: Owner, name: str = "r.t") -> tuple[Translation, Drawn]:
     """Return the treatment of the release's second rule, and what it drew."""
-    releases = owner._releases
-    entry = releases.entry(parse_name(name))
-    bound = releases.bind(entry)
+    version = version_of(owner, name)
+    bound = version.release
     step = bound.rules[1].steps[0]
     assert isinstance(step.transform, Translation)
-    drawn = read_drawn(releases.engine, entry.storage, bound, entry.tables)
-    return step.transform, drawn[step.slot]
+    return step.transform, version.parameters[step.slot]
 
 
 def treatment(type_: str = "DOUBLE", by: float | None = None) -> Translation:

@@ -9,7 +9,7 @@ from tests.unit.audit.subjects import subject
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Attack, Finding
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
 
 
 def attack_column(attack: Attack, column: Column, scene: Scene | None = None) -> Finding:

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from ppdm_sql.audit.attacks.linking import link, population
-from ppdm_sql.audit.backgrounds import Shared, climbed, match
-from ppdm_sql.model.hierarchy import Listed, OnlySuppress, Ranges, SuppressDigits
+from ppdm_sql.audit.read.matching import Shared, climbed, match
+from ppdm_sql.groups.shapes import Listed, OnlySuppress, Ranges, SuppressDigits
 
 if TYPE_CHECKING:
-    from ppdm_sql.model.hierarchy import Shape
+    from ppdm_sql.groups.shapes import Shape
 
 RANGES = Ranges((Decimal(10), Decimal(20)), Decimal(0))
 TOWNS = Listed(

@@ -13,8 +13,8 @@ from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.models import EXACT, guess_numbers
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
-from ppdm_sql.kernels.digits import shift_digits
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.treatments.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column, attack_group
 from tests.unit.audit.attacks.test_without_knowledge import graded
 from tests.unit.audit.subjects import labels, numbers, subject

@@ -10,11 +10,11 @@ import pytest
 
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels, numbers, subject
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
 
 
 def test_whoever_knows_a_person_knows_all_their_rows() -> None:

@@ -14,7 +14,7 @@ from tests.unit.audit.attacks.running import attack_group
 from tests.unit.audit.subjects import numbers, subject
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.subject import Column
+    from ppdm_sql.audit.read.subject import Column
 
 RNG = np.random.default_rng(23)
 ROWS = 40_000

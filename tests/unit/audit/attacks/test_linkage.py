@@ -11,8 +11,8 @@ import pytest
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
-from ppdm_sql.audit.subject import Column, Values
-from ppdm_sql.model.syntax import Role
+from ppdm_sql.audit.read.subject import Column, Values
+from ppdm_sql.language.syntax import Role
 from tests.unit.audit.attacks.running import attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
 

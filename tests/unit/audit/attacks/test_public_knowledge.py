@@ -21,17 +21,10 @@ from ppdm_sql.audit.attacks.differencing import (
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
 from ppdm_sql.audit.attacks.linking import Linking, link, population
 from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
-from ppdm_sql.audit.attacks.protocol import (
-    Background,
-    Earlier,
-    Finding,
-    Scene,
-    Scope,
-    Target,
-)
+from ppdm_sql.audit.attacks.protocol import Background, Earlier, Finding, Scene, Scope, Target
 from ppdm_sql.audit.attacks.spectral import Spectral
-from ppdm_sql.audit.backgrounds import Shared, match
-from ppdm_sql.audit.subject import Column, same_values
+from ppdm_sql.audit.read.matching import Shared, match
+from ppdm_sql.audit.read.subject import Column, same_values
 from tests.unit.audit.attacks.running import attack_column, attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
 

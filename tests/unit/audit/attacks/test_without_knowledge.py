@@ -15,8 +15,8 @@ from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.mean_kept import MeanKept, given_back
 from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
 from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
-from ppdm_sql.kernels.bands import Bands
-from ppdm_sql.kernels.digits import shift_digits
+from ppdm_sql.treatments.kernels.bands import Bands
+from ppdm_sql.treatments.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
 from tests.unit.audit.subjects import labels, numbers, subject
 

@@ -1,0 +1,1 @@
+"""Figures of an audit: risk, diversity, utility. Arrays in, figures out."""

@@ -1,0 +1,152 @@
+"""Where an audit's report goes: an answer, tables of a schema, a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.audit.report.document import to_json
+from ppdm_sql.audit.report.page import to_html
+from ppdm_sql.audit.report.tables import SCHEMAS, attacks_table, figures_table, report_tables
+from ppdm_sql.engine.result import Result
+from ppdm_sql.errors import PpdmError, Refused
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ppdm_sql.audit.report.model import Report
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import AuditRelease
+
+
+_COLUMNS_OF_SCHEMA = (
+    "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = ? AND"
+    " lower(schema_name) = lower(?) ORDER BY table_oid, column_index"
+)
+_VIEWS_OF_SCHEMA = (
+    "SELECT view_name FROM duckdb_views() WHERE database_name = ? AND lower(schema_name) = lower(?)"
+)
+_FORMS = {".json": to_json, ".html": to_html, ".htm": to_html}
+
+
+def audit_result(report: Report, statement: AuditRelease) -> Result:
+    """Return an audit as a statement answers it: the verdict, the figures, the attacks."""
+    message = "\n".join((*report.verdict, *written_to(statement.into, statement.path)))
+    hint = "all of them: TO 'report.html', INTO a schema, or `ppdm audit`"
+    more = Result(attacks_table(report), hint=hint)
+    return Result(figures_table(report), message, more=more, hint=hint)
+
+
+def written_to(schema: Name | str | None, *paths: str | None) -> list[str]:
+    """Return what to say of the places that a report was written to."""
+    tables = [] if schema is None else [f"wrote the tables {schema}.audit_…"]
+    return tables + [f"wrote {path}" for path in paths if path is not None]
+
+
+def check_places(engine: Engine, statement: AuditRelease) -> None:
+    """Raise where a report could not go, before the audit takes its time."""
+    if statement.into == OWNER_SCHEMA:
+        raise Refused("an audit is not written into the owner's store", statement.into_span)
+    if statement.into is not None:
+        _check_tables(engine, statement.into, statement.into_span)
+    if statement.path is not None:
+        check_file(Path(statement.path), statement.path_span)
+
+
+def check_file(path: Path, span: Span | None = None) -> None:
+    """Raise unless a report can be written under this name."""
+    if path.suffix.lower() not in _FORMS:
+        raise PpdmError(
+            f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
+        )
+    if path.is_dir():
+        raise PpdmError(f"'{path}' cannot be written: it is a folder", span)
+    if not path.parent.is_dir():
+        raise PpdmError(
+            f"'{path}' cannot be written: there is no such folder",
+            span,
+            f"make it first: mkdir -p '{path.parent}'",
+        )
+
+
+def _check_tables(engine: Engine, schema: Name, span: Span | None) -> None:
+    """Raise where something else than an earlier audit has the name of a table."""
+    found: dict[str, list[str]] = {}
+    for table, column in zip(
+        *engine.query(_COLUMNS_OF_SCHEMA, (STORE_CATALOG.text, schema.text)).to_pydict().values(),
+        strict=True,
+    ):
+        found.setdefault(fold(table), []).append(column)
+    views = engine.query(_VIEWS_OF_SCHEMA, (STORE_CATALOG.text, schema.text))
+    for name, columns in SCHEMAS.items():
+        is_view = name in map(fold, views.column(0).to_pylist())
+        if is_view or found.get(name, columns.names) != columns.names:
+            raise Refused(
+                f"'{schema}.{name}' is there already and is not of an audit",
+                span,
+                "write INTO another schema, or drop it first",
+            )
+
+
+def write_tables(engine: Engine, report: Report, schema: Name) -> None:
+    """Write an audit as tables of a schema, in place of those of an earlier audit."""
+    place = exp.Table(
+        db=exp.to_identifier(schema.text, quoted=True),
+        catalog=exp.to_identifier(STORE_CATALOG.text, quoted=True),
+    )
+    with engine.transaction():
+        engine.run(exp.Create(this=place, kind="SCHEMA", exists=True))
+        for name, table in report_tables(_for_file(report)).items():
+            engine.create_table(QualifiedName((STORE_CATALOG, schema, Name(name))), table)
+
+
+def _for_file(report: Report) -> Report:
+    """Leave out what exact figures decided: asked well, met and not met tell the figure."""
+    return report if report.is_internal else replace(report, outcomes=())
+
+
+@contextmanager
+def written_beside(
+    report: Report, paths: Sequence[Path], span: Span | None = None
+) -> Iterator[None]:
+    """Write an audit beside where it goes, as JSON or HTML; put all in place after the block.
+
+    Where the block fails, or anything is ended before, nothing is left.
+    """
+    drafts = [path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in paths]
+    try:
+        for path, draft in zip(paths, drafts, strict=True):
+            with _told(path, span):
+                _write(report, path, draft)
+        yield
+        for path, draft in zip(paths, drafts, strict=True):
+            with _told(path, span):
+                draft.replace(path)
+    finally:
+        for draft in drafts:
+            draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told(path: Path, span: Span | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PpdmError(f"'{path}' cannot be written: {error.strerror}", span) from None
+
+
+def _write(report: Report, path: Path, draft: Path) -> None:
+    text = _FORMS[path.suffix.lower()](_for_file(report))
+    # Parameters are in an internal report: only the owner may read it.
+    mode = 0o600 if report.is_internal else 0o644
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

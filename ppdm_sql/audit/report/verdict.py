@@ -1,0 +1,185 @@
+"""The verdict in three sentences: protection, attacks, cost. No false comfort."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.audit.attacks.protocol import NONE, Needs
+from ppdm_sql.audit.attacks.scoring import percent
+from ppdm_sql.audit.measure.risk import NO_ROW
+from ppdm_sql.audit.read.subject import GENERALIZED
+from ppdm_sql.errors import plural
+from ppdm_sql.language.syntax import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.audit.attacks.protocol import Finding
+    from ppdm_sql.audit.measure.figure import Figure
+    from ppdm_sql.audit.report.model import ColumnReport
+
+CAVEAT = (
+    "These are the attacks that were tried, on the data as it is today. They bound nothing: this is "
+    "not differential privacy, and pseudonymised data is personal data."
+)
+MARGIN = 0.01
+"""An attack that gets no more than this beyond guessing gains nothing."""
+_ABOUT = 0.9
+_SOME = 0.05
+"""More KEYs than this that stand as they were come before everything else."""
+
+
+def verdict(
+    figures: Sequence[Figure],
+    attacks: Sequence[Finding],
+    columns: Sequence[ColumnReport],
+    worst: int | None,
+) -> tuple[str, str, str]:
+    """Return the three sentences; `worst` is the place of the strongest attack."""
+    found = None if worst is None else attacks[worst]
+    return (_protection(figures, columns), _attacks(attacks, found), _cost(figures, columns))
+
+
+def strongest(attacks: Sequence[Finding]) -> int | None:
+    """Return which attack gains most over guessing; None where none gains anything.
+
+    Attacks come in the order of what they need: among those that gain about as much, the one
+    that needs least is the strongest. Whoever knows all of a person learns least by finding the
+    row: that comes last.
+    """
+    for is_last in (False, True):
+        gains = [a.gain if (a.needs is Needs.PERSON) == is_last else 0.0 for a in attacks]
+        most = max(gains, default=0.0)
+        if most > MARGIN:
+            return next(place for place, gain in enumerate(gains) if gain >= _ABOUT * most)
+    return None
+
+
+def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
+    shown = [(f.about, f.value or 0.0) for f in figures if f.name == "keys_shown"]
+    key, share = max(shown, key=lambda one: one[1], default=("", 0.0))
+    if share > _SOME:
+        whole = (
+            "leaves as it is" if share == 1 else f"leaves as it is in {percent(share)} of the rows"
+        )
+        return (
+            f"{key}, the KEY, {whole}, so that whoever knows somebody's finds their rows, whatever"
+            " the other columns hide."
+        )
+    quasi = [column for column in columns if column.role == Role.QUASI]
+    if not quasi:
+        return (
+            "No released column is declared QUASI, so that nothing was measured of how people"
+            " could be found by what others know of them."
+        )
+    found = {figure.name: figure.value for figure in figures if not figure.about}
+    if found.get("k") is None:
+        told = next((figure.sentence for figure in figures if figure.name == "k"), "")
+        return f"{(told or NO_ROW).capitalize()}."
+    if any(figure.name == "k_high" and figure.is_withheld for figure in figures):
+        return (
+            "Only a high class is protected, which nothing in the release shows; what that leaves"
+            " open is for the owner alone."
+        )
+    if "k_high" in found:
+        return _high_class(found)
+    is_plain = all(c.treatment in ("", "keep", GENERALIZED) for c in quasi)
+    return f"{_everybody(found, is_plain)}{_one_value(figures, found.get('unique_share') or 0.0)}."
+
+
+def _one_value(figures: Sequence[Figure], alone: float) -> str:
+    """Say whose class tells a sensitive value, beside those who are alone in theirs."""
+    shares = [(f.value or 0.0, f.about) for f in figures if f.name == "homogeneous"]
+    share, column = max(shares, key=lambda one: one[0], default=(0.0, ""))
+    if share <= alone + MARGIN:
+        return ""
+    return f"; the class of {percent(share)} of the people has one {column} only and so tells it"
+
+
+def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
+    k, linked = int(found["k"] or 0), int(found.get("k_linked") or 0)
+    alone, together = (found.get(n) or 0.0 for n in ("unique_share", "linked_unique_share"))
+    finder = "whoever knows their quasi-identifiers finds them with certainty"
+    if not is_plain:
+        finder = "whoever knows their quasi-identifiers and what these became finds them"
+    if together > alone:
+        return (
+            f"{percent(together)} of the people are alone in what all their rows show, which"
+            f" something that leaves puts together, and {finder}"
+        )
+    if k == 1:
+        return f"{percent(alone)} of the people are alone with what they show, and {finder}"
+    others = plural(k - 1, "other")
+    if 0 < linked < k:
+        return (
+            f"In every row, people share what they show with at least {others}, but something"
+            " that leaves puts rows of one person together, so that the most exposed person is"
+            f" found with a probability of {percent(1 / linked)}"
+        )
+    return (
+        f"Everybody shares what they show with at least {others}, so that the most"
+        f" exposed person is found with a probability of {percent(1 / k)}"
+    )
+
+
+def _high_class(found: Mapping[str, float | None]) -> str:
+    """Only some rows are protected: what that gives away belongs into the same sentence."""
+    k, linked = found["k_high"], found.get("high_linked")
+    crowd = (
+        "All of the high class is suppressed"
+        if k is None
+        else f"Only the high class is protected, where everybody shares what they show with at"
+        f" least {plural(int(k) - 1, 'other')}"
+    )
+    gaps = [
+        f"{percent(found.get('absence') or 0.0)} of it are given away by fitting no untouched row",
+    ]
+    if linked:
+        gaps.append(f"{percent(linked)} of its rows can be tied to untouched rows of the person")
+    if together := found.get("linked_unique_share"):
+        gaps.append(f"{percent(together)} of all people are alone in what their rows show together")
+    alone = percent(found.get("untouched_unique_share") or 0.0)
+    gaps.append(f"{alone} of the untouched rows are unique")
+    return f"{crowd}; {', '.join(gaps[:-1])}, and {gaps[-1]}."
+
+
+def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
+    if not attacks:
+        return "No attack of ours applies to this release, which says nothing of others."
+    if worst is None:
+        tried = "The one attack" if len(attacks) == 1 else f"None of the {len(attacks)} attacks"
+        verb = "got no more" if len(attacks) == 1 else "got more"
+        return f"{tried} tried {verb} than guessing would."
+    needs = "needs no knowledge at all" if worst.knowledge == NONE else f"needs: {worst.knowledge}"
+    about = f" on {worst.target}" if worst.target else ""
+    return (
+        f"The attack that gains most is {worst.attack}{about}, which {needs}:"
+        f" {worst.sentence} (guessing: {percent(worst.chance)})."
+    )
+
+
+def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
+    # A treatment can leave every value as it was: level 0 of a hierarchy, digits of one place.
+    same = {f.about for f in figures if f.name == "changed" and f.value == 0}
+    kept = [c.name for c in columns if c.name in same or c.treatment in ("", "keep")]
+    treated = [c for c in columns if c.name not in kept]
+    measured = [c.utility for c in treated if c.utility is not None]
+    found = {f.name: f.value for f in figures if f.name in ("untouched", "suppressed")}
+    rest = []
+    if kept:
+        how = "leaves as it is" if len(kept) == 1 else "leave as they are"
+        rest.append(f"{', '.join(kept)} {how}")
+    if untouched := found.get("untouched"):
+        rest.append(f"{percent(untouched)} of the rows leave ungeneralized")
+    if suppressed := found.get("suppressed"):
+        rest.append(f"{percent(suppressed)} of the rows are suppressed")
+    told = ", and ".join(rest)
+    if not treated:
+        cost = "It costs nothing" if not suppressed else "It costs rows, not values"
+        return f"{cost}, because nothing is treated: {told or 'no column leaves'}."
+    if measured:
+        mean = sum(measured) / len(measured)
+        cost = f"The treated columns keep {percent(mean)} of what they told, on average"
+    else:
+        cost = "What the treated columns keep could not be measured"
+    return f"{cost}; {told}." if told else f"{cost}, and no column leaves as it is."

@@ -1,0 +1,1 @@
+"""CREATE, REFRESH, DROP, SHOW, DESCRIBE and EXPLAIN RELEASE: the releases of a store, made and listed."""

@@ -1,0 +1,236 @@
+"""What SHOW, DESCRIBE and EXPLAIN answer: values for Python, tables for SQL."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import to_sql
+from ppdm_sql.engine.targets import TARGETS
+from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, placed_at, suggest
+from ppdm_sql.groups.figures import rows_left_out
+from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.run import Generalizing
+from ppdm_sql.language.syntax import FileSource, QuerySource, Source
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
+from ppdm_sql.release.compile import release_select
+from ppdm_sql.release.version import definition_of
+from ppdm_sql.store import catalog
+from ppdm_sql.store.figures import list_figures
+from ppdm_sql.treatments.generalize import Generalize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.groups.hierarchies import HierarchyInfo
+    from ppdm_sql.language.syntax import DescribeRelease, ExplainHierarchies, ExplainRelease
+    from ppdm_sql.release.releases import Releases
+    from ppdm_sql.store.catalog import ColumnEntry, Entry
+    from ppdm_sql.store.figures import Figure
+    from ppdm_sql.treatments.protocol import Transform
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseInfo:
+    """One row of SHOW RELEASES."""
+
+    release: str
+    version: int
+    source: str
+    columns: int
+    """How many columns leave."""
+    rows: int
+    """Rows that left when this version was made; records left out by GENERALIZE are not counted."""
+    waiting: int | None
+    """Rows withheld because their quasi-identifiers are new; None if the source cannot be read."""
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnInfo:
+    """One row of DESCRIBE RELEASE; never a parameter."""
+
+    column: str
+    role: str
+    treatment: str
+    type: str | None
+    undone_by: str | None
+    """What gives the original values back to an outsider."""
+    inverse: str | None
+    """How exactly the owner gets them back."""
+    note: str | None
+    """What the treatments say of what they did."""
+
+
+_SHOW = pa.schema(
+    {
+        "release": pa.string(),
+        "version": pa.int32(),
+        "source": pa.string(),
+        "columns": pa.int32(),
+        "rows": pa.int64(),
+        "waiting": pa.int64(),
+        "created_at": pa.timestamp("s"),
+    }
+)
+_NOT_ALL = "time ran out: some minimal nodes may be missing, and some listed not be minimal"
+_FIGURES = pa.schema({"figure": pa.string(), "value": pa.float64(), "note": pa.string()})
+_HIERARCHIES = pa.schema(
+    {
+        "hierarchy": pa.string(),
+        "kind": pa.string(),
+        "height": pa.int32(),
+        "listed_values": pa.int64(),
+        "created_at": pa.timestamp("s"),
+    }
+)
+_DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()))
+
+
+def list_releases(releases: Releases) -> list[ReleaseInfo]:
+    """Return all releases of a store, by name."""
+    return [_info(releases, entry) for entry in catalog.list_entries(releases.engine)]
+
+
+def describe_release(releases: Releases, statement: DescribeRelease) -> list[ColumnInfo]:
+    """Return the columns of a release: role, treatment, what it resists."""
+    entry = releases.entry(statement.name, statement.span)
+    return [
+        _column(column, releases.transforms)
+        for column in catalog.list_columns(releases.engine, entry)
+    ]
+
+
+def explain_release(releases: Releases, statement: ExplainRelease) -> str:
+    """Return the SELECT of a release for an engine. It names the owner's tables, no value."""
+    target = TARGETS.get(statement.target)
+    if target is None:
+        raise BindError(
+            f"unknown engine '{statement.target}'",
+            statement.target_span,
+            suggest(statement.target, TARGETS, "engines"),
+        )
+    entry = releases.entry(statement.name, statement.span)
+    with placed_at(statement.span):
+        select = release_select(replace(releases.open(entry), target=target))
+    for table in select.find_all(exp.Table):
+        if Name(table.catalog) == STORE_CATALOG:
+            table.set("catalog", None)  # an alias of ours: the file has its own name elsewhere
+    for text in select.find_all(exp.Var):
+        text.set("this", str(text.this).replace(f"{quote(STORE_CATALOG.text)}.", ""))
+    return to_sql(select, target.dialect, pretty=True)
+
+
+def release_figures(
+    releases: Releases, name: QualifiedName, span: Span | None = None
+) -> list[Figure]:
+    """Return what GENERALIZE of a release reached and cost; empty without one."""
+    return list_figures(releases.engine, releases.entry(name, span).storage)
+
+
+def explain_hierarchies(releases: Releases, statement: ExplainHierarchies) -> pa.Table:
+    """Return every minimal node of a release's lattice, on the source as it is now."""
+    entry = releases.entry(statement.name, statement.span)
+    version = releases.open(entry, statement.span)
+    grouping = find_grouping(version.release)
+    if grouping is None:
+        raise BindError(f"release '{entry.name}' has no GENERALIZE", statement.span)
+    minimal = Generalizing(version, releases.on_stage).minimal_nodes()
+    if not minimal.is_proven:
+        warnings.warn(_NOT_ALL, PrivacyWarning, stacklevel=2)
+    nodes = minimal.found
+    names = [column.name.text for column in grouping.columns]
+    arrays = [pa.array([node.levels[i] for node in nodes], pa.int32()) for i in range(len(names))]
+    arrays += [
+        pa.array([node.loss for node in nodes], pa.float64()),
+        pa.array([node.suppressed_rows for node in nodes], pa.int64()),
+    ]
+    # By position: a column of the release may be called loss.
+    return pa.Table.from_arrays(arrays, names=[*names, "loss", "rows_suppressed"])
+
+
+def figures_table(figures: Sequence[Figure]) -> pa.Table:
+    """Return figures as a table."""
+    return pa.Table.from_pylist([asdict(figure) for figure in figures], schema=_FIGURES)
+
+
+def hierarchies_table(infos: Sequence[HierarchyInfo]) -> pa.Table:
+    """Return SHOW HIERARCHIES as a table."""
+    return pa.Table.from_pylist([asdict(info) for info in infos], schema=_HIERARCHIES)
+
+
+def show_table(infos: Sequence[ReleaseInfo]) -> pa.Table:
+    """Return SHOW RELEASES as a table."""
+    return pa.Table.from_pylist([asdict(info) for info in infos], schema=_SHOW)
+
+
+def describe_table(infos: Sequence[ColumnInfo]) -> pa.Table:
+    """Return DESCRIBE RELEASE as a table."""
+    return pa.Table.from_pylist([asdict(info) for info in infos], schema=_DESCRIBE)
+
+
+def explain_table(text: str) -> pa.Table:
+    """Return EXPLAIN RELEASE as a table."""
+    return pa.table({"sql": [text]})
+
+
+def _info(releases: Releases, entry: Entry) -> ReleaseInfo:
+    columns = catalog.list_columns(releases.engine, entry)
+    return ReleaseInfo(
+        str(entry.name),
+        entry.version,
+        _called(definition_of(entry).source),
+        sum(1 for column in columns if column.treatments),
+        entry.source_rows - rows_left_out(list_figures(releases.engine, entry.storage)),
+        _waiting(releases, entry),
+        entry.created_at.replace(microsecond=0),
+    )
+
+
+def _waiting(releases: Releases, entry: Entry) -> int | None:
+    """Count the rows that GENERALIZE withholds until REFRESH."""
+    if definition_of(entry).generalize is None:
+        return 0
+    try:
+        version = releases.open(entry)
+        if version.release.grouping is None:
+            return 0
+        query = version.release.grouping.waiting(version)
+        count: int = releases.engine.query(query).column(0)[0].as_py()
+    except PpdmError:
+        return None
+    return count
+
+
+def _called(source: Source) -> str:
+    match source:
+        case FileSource(path):
+            return path
+        case QuerySource():
+            return "(SELECT …)"
+        case _:
+            parts = source.name.parts
+            return str(QualifiedName(parts[1:] if parts[0] == STORE_CATALOG else parts))
+
+
+def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:
+    if not column.treatments:
+        return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None, None)
+    all_of_them: tuple[type[Transform], ...] = (*transforms, Generalize)
+    words = {transform.keyword: transform for transform in all_of_them}
+    known = [words[word] for word in column.treatments if word in words]
+    return ColumnInfo(
+        column.name,
+        column.role,
+        " then ".join(column.treatments),
+        column.type,
+        "; then ".join(transform.undone_by for transform in reversed(known)),
+        ", ".join(dict.fromkeys(transform.exactness.value for transform in known)),
+        column.note,
+    )

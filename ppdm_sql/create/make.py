@@ -1,0 +1,243 @@
+"""Making a version of a release: statistics, parameters, checks, GENERALIZE, the view, the record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import create_schema, table_of
+from ppdm_sql.errors import BindError, EngineError, PpdmError
+from ppdm_sql.groups.figures import rows_left_out
+from ppdm_sql.groups.grouping import SLOT, find_grouping
+from ppdm_sql.groups.run import Generalizing
+from ppdm_sql.groups.shapes import Listed, SuppressDigits
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.names import STORE_CATALOG, QualifiedName
+from ppdm_sql.parameters import Drawn, parameter_column
+from ppdm_sql.release.compile import KEYS, ROWS, checks_query, statistics_query
+from ppdm_sql.release.version import Version
+from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store.catalog import ColumnEntry
+from ppdm_sql.store.figures import record_figures
+from ppdm_sql.treatments.protocol import Checks, Draws, Notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ppdm_sql.groups.grouping import Grouping
+    from ppdm_sql.names import Name
+    from ppdm_sql.parameters import DrawnBySlot
+    from ppdm_sql.release.model import BoundRule, Release
+    from ppdm_sql.release.releases import Releases
+    from ppdm_sql.store.catalog import Entry
+    from ppdm_sql.store.figures import Figure
+
+
+_REPEATED_KEYS = (
+    "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
+    "differences between them are the true ones, and the noise's decimals tell which rows are one "
+    "person's"
+)
+
+_KEPT_KEY = (
+    "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; write KEY "
+    "alone, which does not leave, or KEY AS pseudonym()"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a statement made of a release."""
+
+    name: QualifiedName
+    version: int
+    rows: int
+    """Rows that leave; a record that GENERALIZE leaves out is none of them."""
+    columns: int
+    warnings: tuple[str, ...]
+    figures: tuple[Figure, ...] = ()
+    """What GENERALIZE reached and cost."""
+
+
+def make_version(
+    releases: Releases,
+    release: Release,
+    definition: str,
+    previous: Entry | None,
+    known: DrawnBySlot,
+) -> Made:
+    """Make the next version of a release, or the first of a new one, and its view."""
+    entry = catalog.next_entry(releases.engine, release.name, definition, previous)
+    version = Version(release, entry.storage, engine=releases.engine, entry=entry)
+    return _Making(releases, version, known).make()
+
+
+@dataclass(frozen=True)
+class _Making:
+    """One version in the making, inside the transaction of its statement."""
+
+    releases: Releases
+    version: Version
+    known: DrawnBySlot
+    """What the version before drew: what analysts know is kept."""
+
+    def make(self) -> Made:
+        version, release, engine = self.version, self.version.release, self.version.engine
+        drawn: dict[str, Drawn] = {}
+        warnings = [_KEPT_KEY.format(name) for name in _kept_keys(release)]
+        source_rows = 0
+        for stage in range(release.depth):
+            self.releases.on_stage("reading statistics")
+            found = self._one_row(statistics_query(version, stage))
+            source_rows = int(found.get(ROWS, source_rows))
+            if found.get(KEYS, source_rows) < source_rows:
+                warnings.append(_REPEATED_KEYS)
+            drawn |= self._draw(stage, found, drawn)
+            parameters.write_parameters(engine, version.entry.storage, drawn)
+            self.releases.on_stage("checking")
+            found |= self._one_row(checks_query(version, stage))
+            warnings += _verify(release, stage, found)
+        generalizing = self._generalizing(drawn)
+        done = generalizing.write_combinations() if generalizing else None
+        self._create_view()
+        columns = list(_columns(release, drawn))
+        entry = replace(version.entry, source_rows=source_rows)
+        catalog.record_version(engine, entry, columns)
+        figures: list[Figure] = []
+        if generalizing is not None and done is not None:
+            report = generalizing.report(done)
+            figures = report.figures
+            record_figures(engine, entry.storage, figures)
+            warnings += report.warnings
+        released = sum(1 for column in columns if column.treatments)
+        rows = source_rows - rows_left_out(figures)
+        return Made(release.name, entry.version, rows, released, tuple(warnings), tuple(figures))
+
+    def _generalizing(self, drawn: dict[str, Drawn]) -> Generalizing | None:
+        """Return what carries GENERALIZE out, the values of WHEN written where views find them."""
+        grouping = find_grouping(self.version.release)
+        if grouping is None:
+            return None
+        if grouping.when is not None:
+            drawn[SLOT] = Drawn(grouping.when.parameters)
+            parameters.write_parameters(self.version.engine, self.version.entry.storage, drawn)
+        return Generalizing(self.version, self.releases.on_stage)
+
+    def _draw(self, stage: int, found: Mapping[str, Any], earlier: DrawnBySlot) -> dict[str, Drawn]:
+        drawn = {}
+        release = self.version.release
+        keys = self.releases.keys_of(release)
+        if release.row_key is not None:
+            keys = replace(keys, row_identity=release.row_key.identity)
+        for rule, step in release.stage(stage):
+            if isinstance(step.transform, Draws):
+                statistics = _own(found, step.slot)
+                chained = replace(keys, before=_drawn_before(rule, stage, earlier))
+                try:
+                    values = step.transform.draw(statistics, chained, self.known.get(step.slot))
+                except PpdmError as error:
+                    raise error.at(step.span) from None
+                drawn[step.slot] = values
+        parameters.write_tables(self.version.engine, self.version.entry.storage, drawn)
+        return drawn
+
+    def _one_row(self, query: exp.Expr | None) -> dict[str, Any]:
+        """Run a query of aggregates; lists stay Arrow, because they can be long."""
+        if query is None:
+            return {}
+        table = self.version.engine.query(query)
+        cells = {name: table.column(name)[0] for name in table.column_names}
+        return {
+            name: cell if hasattr(cell, "values") else cell.as_py() for name, cell in cells.items()
+        }
+
+    def _create_view(self) -> None:
+        release, engine = self.version.release, self.version.engine
+        view = table_of(QualifiedName((STORE_CATALOG, *release.name.parts)))
+        engine.run(create_schema(view))
+        select = self.version.select()
+        engine.run(exp.Create(this=view, kind="VIEW", expression=select, replace=True))
+        try:
+            engine.columns(exp.select("*").from_(view.copy()))
+        except EngineError as error:
+            # A view that reads itself through another fails only when it is read.
+            if "infinite recursion" not in error.what:
+                raise
+            raise BindError("a release cannot be its own source", release.source.span) from None
+
+
+def _columns(release: Release, drawn: DrawnBySlot) -> Iterator[ColumnEntry]:
+    """Return the columns of a release as the store lists them."""
+    grouping = find_grouping(release)
+    for rule in release.rules:
+        notes = [
+            step.transform.note(drawn[step.slot])
+            for step in rule.steps
+            if isinstance(step.transform, Notes)
+        ]
+        if rule.is_generalized and grouping is not None:
+            notes = [_hierarchy_note(grouping, rule.names[0])]
+        words = tuple(step.transform.keyword for step in rule.steps)
+        for name, source, type_ in zip(rule.names, rule.columns, rule.output_types, strict=True):
+            yield ColumnEntry(
+                name.text,
+                rule.role,
+                words,
+                str(source.type),
+                str(type_) if rule.is_released else None,
+                "; ".join(notes) or None,
+            )
+
+
+def _hierarchy_note(grouping: Grouping, name: Name) -> str:
+    column = next(column for column in grouping.columns if column.name == name)
+    shape = column.hierarchy.shape
+    if grouping.method == "mondrian" and not isinstance(shape, SuppressDigits | Listed):
+        return "ranges of the data: their ends are original values"
+    return (
+        shape.word if column.hierarchy.name is None else f"by {column.hierarchy.name}: {shape.word}"
+    )
+
+
+def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
+    """Return what the treatments before one in its chain drew, as one text.
+
+    Noise after `scaling()` must not be the same under two factors: the difference of the two
+    releases would be a multiple of the original values.
+    """
+    parameters = [
+        (place, step.transform.keyword, sorted(drawn[step.slot].parameters.items()))
+        for place, step in enumerate(rule.steps[:stage])
+        if step.slot in drawn and drawn[step.slot].parameters
+    ]
+    return repr(parameters) if parameters else ""
+
+
+def _kept_keys(release: Release) -> list[Name]:
+    """Return the KEY that leaves as it is, if it does."""
+    return [
+        name
+        for rule in release.released_rules
+        if rule.role is Role.KEY and all(step.transform.keyword == "keep" for step in rule.steps)
+        for name in rule.names
+    ]
+
+
+def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:
+    warnings: list[str] = []
+    for _, step in release.stage(stage):
+        if isinstance(step.transform, Checks):
+            try:
+                warnings += step.transform.verify(_own(found, step.slot))
+            except PpdmError as error:
+                raise error.at(step.span) from None
+    return warnings
+
+
+def _own(found: Mapping[str, Any], slot: str) -> dict[str, Any]:
+    prefix = parameter_column(slot, "")
+    return {
+        name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)
+    }

@@ -1,0 +1,167 @@
+"""Where a publication is written: a database file, or a folder of Parquet files.
+
+Both hold what was released and nothing else: they are new, so that no page of theirs ever held
+anything of the owner's.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Protocol, Self
+from urllib.parse import quote as percent_encode
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.delivery.place import put_file, put_folder
+from ppdm_sql.engine.sql import create_schema, table_of
+from ppdm_sql.errors import InternalError
+from ppdm_sql.foreign.contents import Contents, contents_of
+from ppdm_sql.names import Name, QualifiedName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ppdm_sql.engine.duckdb import Engine
+
+INFO = QualifiedName.of("main", "release_info")
+"""The table that says what else is there."""
+INFO_TYPES = pa.schema(
+    {
+        "release": pa.string(),
+        "version": pa.int32(),
+        "published_at": pa.timestamp("us"),
+        "rows": pa.int64(),
+        "treatments": pa.string(),
+        "targets": pa.string(),
+        "publication": pa.string(),
+        "agreement": pa.string(),
+    }
+)
+
+
+class Destination(Protocol):
+    """Takes releases one by one, all of them in one transaction of the owner's engine."""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        ...
+
+    def __exit__(self, *_: object) -> None:
+        """End: what was written is complete, or will be thrown away."""
+        ...
+
+    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
+        """Write a release; return what it is read back from."""
+        ...
+
+    def write_info(self, rows: pa.Table) -> None:
+        """Write the table that says what else is there."""
+        ...
+
+    def put(self, target: Path) -> None:
+        """Put what was written in its place."""
+        ...
+
+
+class DatabaseFile:
+    """A DuckDB file: every release a table under its own name, every column with a comment."""
+
+    def __init__(self, engine: Engine, path: Path) -> None:
+        self._engine = engine
+        self._path = path
+        # Anything may be attached under any name, and this one will not be met again.
+        self._alias = Name(f"ppdm_publish_{secrets.token_hex(8)}")
+        self._expected = {INFO}
+
+    def __enter__(self) -> Self:
+        self._engine.attach_new(self._path, self._alias)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._engine.detach(self._alias)
+
+    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
+        """Write a release as a table."""
+        schema, last = name.parts
+        table = table_of(QualifiedName((self._alias, schema, last)))
+        self._engine.run(create_schema(table))
+        self._engine.run(exp.Create(this=table, kind="TABLE", expression=rows))
+        for column, comment in comments.items():
+            named = exp.column(
+                exp.to_identifier(column, quoted=True),
+                table=table.this.copy(),
+                db=table.args["db"].copy(),
+                catalog=table.args["catalog"].copy(),
+            )
+            self._engine.run(
+                exp.Comment(this=named, kind="COLUMN", expression=exp.Literal.string(comment))
+            )
+        self._expected.add(name)
+        return table
+
+    def write_info(self, rows: pa.Table) -> None:
+        """Write `release_info`."""
+        self._engine.create_table(QualifiedName((self._alias, *INFO.parts)), rows)
+
+    def put(self, target: Path) -> None:
+        """Look at the file once more, and put it in its place."""
+        left = [path for path in self._path.parent.iterdir() if path != self._path]
+        if contents_of(self._path) != Contents(frozenset(self._expected), ()) or left:
+            raise InternalError("the file that was written is not what it should be")
+        put_file(self._path, target)
+
+
+class ParquetFolder:
+    """A folder: every release a Parquet file, with the comments on columns in its metadata."""
+
+    def __init__(self, engine: Engine, path: Path) -> None:
+        self._engine = engine
+        self._path = path
+
+    def __enter__(self) -> Self:
+        self._path.mkdir(mode=0o700)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Every file is complete when it is written."""
+
+    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
+        """Write a release as `schema.name.parquet`."""
+        file = str(self._path / parquet_name(name))
+        notes = [
+            exp.PropertyEQ(
+                this=exp.to_identifier(column, quoted=True), expression=exp.Literal.string(comment)
+            )
+            for column, comment in comments.items()
+        ]
+        copy = exp.Copy(
+            this=rows.subquery(),
+            kind=False,
+            files=[exp.Literal.string(file)],
+            params=[
+                exp.CopyParameter(this=exp.var("FORMAT"), expression=exp.var("parquet")),
+                exp.CopyParameter(
+                    this=exp.var("KV_METADATA"), expression=exp.Struct(expressions=notes)
+                ),
+            ],
+        )
+        self._engine.run(copy)
+        return exp.func("read_parquet", exp.Literal.string(file), dialect="duckdb")
+
+    def write_info(self, rows: pa.Table) -> None:
+        """Write `release_info.parquet`."""
+        import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
+
+        pyarrow.parquet.write_table(rows, self._path / f"{INFO.name}.parquet")
+
+    def put(self, target: Path) -> None:
+        """Put the folder in its place."""
+        put_folder(self._path, target)
+
+
+def parquet_name(name: QualifiedName) -> str:
+    """Return the file of a release; letters that mean something in a path are written as %2F."""
+    parts = (percent_encode(part.text, safe=" ").replace(".", "%2E") for part in name.parts)
+    return ".".join(parts) + ".parquet"

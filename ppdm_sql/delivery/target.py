@@ -1,0 +1,112 @@
+"""Where a publication may go: nothing but an earlier publication is ever replaced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ppdm_sql.delivery.destinations import INFO, INFO_TYPES, parquet_name
+from ppdm_sql.errors import BindError, PpdmError, Refused
+from ppdm_sql.foreign.contents import contents_of, rows_of
+from ppdm_sql.language.script import parse_name
+from ppdm_sql.names import Name, QualifiedName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ppdm_sql.language.syntax import PublishRelease
+
+_AMBIGUOUS = frozenset({"main", "temp", "system"})
+"""Names that every DuckDB database has already."""
+_ALWAYS_LISTED = frozenset({"release", "version", "published_at", "rows", "publication"})
+"""What every version of this program has written of a release; more came with the years."""
+
+
+def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
+    """Return where to publish; refuse a place that is not free for it."""
+    target = Path(statement.path).absolute()
+    is_file = statement.format == "duckdb"
+    if not statement.path or (is_file and (statement.path.endswith("/") or target.is_dir())):
+        raise BindError(
+            "a database is published to a file",
+            statement.path_span,
+            "write TO 'study.duckdb', or TO 'folder/' (FORMAT parquet)",
+        )
+    if not target.parent.is_dir():
+        folder = Path(statement.path).parent
+        raise BindError(
+            f"there is no folder '{folder}'",
+            statement.path_span,
+            f"make it first: mkdir -p '{folder}'",
+        )
+    if target.is_symlink():
+        raise Refused(
+            f"'{statement.path}' is a symbolic link", statement.path_span, "name what it points to"
+        )
+    if is_file:
+        _check_stem(statement, target, names)
+    if target.exists() and not (_is_our_file(target) if is_file else _is_our_folder(target)):
+        raise Refused(
+            f"'{statement.path}' is there and is not a publication",
+            statement.path_span,
+            "publish under another name, or remove it: nothing else is ever replaced",
+        )
+    log = target.with_name(f"{target.name}.wal")
+    if is_file and log.exists():
+        raise Refused(
+            f"'{log.name}' is beside it: whoever opens the new file would have it applied to it",
+            statement.path_span,
+            "remove that file",
+        )
+    return target
+
+
+def _check_stem(statement: PublishRelease, target: Path, names: list[QualifiedName]) -> None:
+    """Refuse a file whose name is that of a schema: `study.patients` would be unclear in it."""
+    stems = {Name(target.stem), Name(target.name.lstrip(".").partition(".")[0])}
+    schemas = {name.parts[0] for name in names} | {Name(word) for word in _AMBIGUOUS}
+    for schema in sorted(stems & schemas, key=str):
+        raise Refused(
+            f"a file '{target.name}' is called like the schema '{schema}': to those who open it,"
+            f" '{schema}.…' would not be clear",
+            statement.path_span,
+            "give the file another name",
+        )
+
+
+def _is_our_file(target: Path) -> bool:
+    """Whether a file is what PUBLISH writes: its list, the releases listed there, nothing else.
+
+    A store, and any other database that happens to have a `release_info`, holds something else.
+    """
+    contents = contents_of(target) if target.is_file() else None
+    if contents is None or contents.others or INFO not in contents.tables:
+        return False
+    return _listed(lambda: rows_of(target, INFO)) == contents.tables - {INFO}
+
+
+def _is_our_folder(target: Path) -> bool:
+    """Whether a folder is empty, or holds a list, a file for each release listed, nothing else."""
+    import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
+
+    if not target.is_dir():
+        return False
+    found = {path.name for path in target.iterdir()}
+    info = f"{INFO.name}.parquet"
+    if not found or info not in found:
+        return not found
+    releases = _listed(lambda: pyarrow.parquet.read_table(target / info))
+    return releases is not None and found - {info} == set(map(parquet_name, releases))
+
+
+def _listed(read: Callable[[], pa.Table]) -> frozenset[QualifiedName] | None:
+    """Return the releases that a publication says it holds; None if its list is not one of ours."""
+    try:
+        info = read()
+        if not _ALWAYS_LISTED <= set(info.column_names) <= set(INFO_TYPES.names):
+            return None
+        return frozenset(parse_name(str(name)) for name in info.column("release").to_pylist())
+    except (PpdmError, OSError, TypeError, pa.ArrowException):
+        return None

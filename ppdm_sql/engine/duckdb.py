@@ -1,0 +1,358 @@
+"""The only module that imports DuckDB: connect, run, read schemas, register functions."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import warnings
+import weakref
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import duckdb.func
+from sqlglot import exp
+
+from ppdm_sql.engine.kernel import guarded
+from ppdm_sql.engine.sql import table_of, to_sql
+from ppdm_sql.errors import EngineError
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    import pyarrow as pa
+
+    from ppdm_sql.engine.kernel import Kernel
+
+# Errors about names and grammar: their texts quote the statement, not the data. The texts of all
+# other errors (conversion, constraint, out of range, …) may hold values and are withheld.
+_SPEAKING = (
+    duckdb.ParserException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.TransactionException,
+    duckdb.PermissionException,
+    duckdb.NotImplementedException,
+    duckdb.InterruptException,
+)
+_READ_ONLY = exp.AttachOption(this=exp.var("READ_ONLY"))
+_HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
+_WRITES = re.compile(r"\b(?:insert|update|delete|merge|copy)\b", re.IGNORECASE)
+_ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
+
+
+class OpenError(Exception):
+    """A database file that cannot be opened: who has it, or what kind of error it is."""
+
+    HERE, ELSEWHERE = "open in this process", "open in another process"
+
+    def __init__(self, why: str, holder: str | None = None) -> None:
+        super().__init__(why)
+        self.why = why
+        self.holder = holder
+
+
+class Engine:
+    """One connection to the owner's database."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self._at_end = ExitStack()
+        # Also where nobody closes it: the stack does not know the engine.
+        weakref.finalize(connection, self._at_end.close)
+
+    @classmethod
+    def open(cls) -> Engine:
+        """Open an engine with nothing in it."""
+        connection = duckdb.connect(":memory:")
+        # Without this, a name in SQL could be a Python variable of our own frames.
+        connection.execute("SET python_enable_replacements = false")
+        # Progress is polled by whoever shows it; nothing is printed from here.
+        connection.execute("SET enable_progress_bar = true")
+        connection.execute("SET enable_progress_bar_print = false")
+        return cls(connection)
+
+    def spill_to(self, folder: str) -> None:
+        """Have what does not fit into memory written to a folder."""
+        self.run(_set("temp_directory", exp.Literal.string(folder)))
+
+    def use(self, catalog: Name) -> None:
+        """Look unqualified names up in an attached database."""
+        self.run(exp.Use(this=table_of(QualifiedName((catalog,)))))
+
+    def attach(self, path: Path | str, alias: Name, read_only: bool = False) -> None:
+        """Attach a database file, or make it; the errors of DuckDB are those of opening a file."""
+        try:
+            options = (_READ_ONLY,) if read_only else ()
+            self.connection.execute(to_sql(_attach(path, alias, *options)))
+        except duckdb.Error as error:
+            raise _open_error(error) from None
+
+    def reach_only(self, *paths: Path) -> None:
+        """Open no file but these from now on, and load nothing."""
+        allowed = exp.array(*(exp.Literal.string(str(path)) for path in paths))
+        self.run(_set("allowed_paths", allowed))
+        self.run(_set("enable_external_access", exp.false()))
+
+    def at_end(self, call: Callable[..., object], *arguments: object) -> None:
+        """Have something called when the connection is closed, by whomever."""
+        self._at_end.callback(call, *arguments)
+
+    def interrupt(self) -> None:
+        """Stop the running statement; may be called from another thread."""
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        """Close the connection; the file may then be opened by another process."""
+        self.connection.close()
+        self._at_end.close()
+
+    def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
+        """Run one statement of ours and return its rows."""
+        text = statement if isinstance(statement, str) else to_sql(statement)
+        with self._ready():
+            relation = self.connection.sql(text, params=list(parameters) or None)
+            return relation.to_arrow_table()
+
+    def run(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> None:
+        """Run one statement of ours to its end."""
+        text = statement if isinstance(statement, str) else to_sql(statement)
+        with self._ready():
+            # Execution streams: an error can come at fetch, so fetch before anything is committed.
+            self.connection.execute(text, list(parameters)).fetchall()
+
+    def create_table(self, name: QualifiedName, data: pa.Table) -> None:
+        """Write a table in bulk, in place of one of that name."""
+        with self.lend(data) as incoming:
+            rows = exp.select("*").from_(table_of(incoming))
+            self.run(exp.Create(this=table_of(name), kind="TABLE", expression=rows, replace=True))
+
+    def insert(self, name: QualifiedName, data: pa.Table) -> None:
+        """Add rows to a table in bulk, by the names of their columns."""
+        with self.lend(data) as incoming:
+            columns = [exp.to_identifier(column, quoted=True) for column in data.column_names]
+            rows = exp.select(*(exp.column(column.copy()) for column in columns))
+            target = exp.Schema(this=table_of(name), expressions=columns)
+            self.run(exp.Insert(this=target, expression=rows.from_(table_of(incoming))))
+
+    @contextmanager
+    def lend(self, data: pa.Table) -> Iterator[QualifiedName]:
+        """Let statements of a block read a table that is in memory and stays there."""
+        # A name of its own each time: the owner may have anything called anything.
+        name = f"ppdm_incoming_{secrets.token_hex(8)}"
+        with self._ready():
+            self.connection.register(name, data)
+        try:
+            yield QualifiedName.of("temp", "main", name)
+        finally:
+            with suppress(duckdb.Error):  # in an aborted transaction it is gone already
+                self.connection.unregister(name)
+
+    def plain(self, text: str, parameters: object = None) -> Any:
+        """Run a statement of the owner's own; return what its rows are read from, or None.
+
+        A query's rows wait on the connection. Anything with an effect is run to its end here,
+        because an error of a streamed statement comes when it is read.
+        """
+        with self._ready():
+            (statement,) = self.connection.extract_statements(text)
+            expected = statement.expected_result_type
+            rows = self.connection.execute(statement, parameters)
+            if expected == [duckdb.ExpectedResultType.QUERY_RESULT]:
+                # A CTE may write: such a statement is read to its end, too.
+                return _arrow(rows) if _WRITES.search(text) else rows
+            table = _arrow(rows) if rows.description else None
+            if table is None or table.column_names == ["Count"]:
+                return None
+            return table  # INSERT … RETURNING
+
+    def is_one_select(self, text: str) -> bool:
+        """Whether a text is one query; raise when DuckDB cannot read it."""
+        with withheld():
+            found = self.connection.extract_statements(text)
+        return [statement.type for statement in found] == [duckdb.StatementType.SELECT]
+
+    def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
+        """Return a query of the owner's own as a relation that runs when it is read."""
+        with self._ready():
+            return self.connection.sql(text, params=parameters)
+
+    def relation_of(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
+        """Return an answer of ours as a relation."""
+        return self.connection.from_arrow(rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run a block as one transaction, or as part of the one the owner has open.
+
+        In DuckDB an error aborts the owner's whole transaction; so does one of ours: nothing
+        that was begun can be committed by half.
+        """
+        if self.in_transaction():
+            try:
+                yield
+            except BaseException:
+                self._abort()
+                raise
+            return
+        self.connection.begin()
+        try:
+            yield
+            with withheld():
+                self.connection.commit()
+        except BaseException:
+            self._roll_back()
+            raise
+
+    @contextmanager
+    def _ready(self) -> Iterator[None]:
+        """End a result that nobody read: DuckDB runs nothing else beside it."""
+        with withheld():
+            self.connection.abort()
+            yield
+
+    def in_transaction(self) -> bool:
+        """Whether the owner has a transaction open."""
+        # Outside a transaction every statement is one of its own, with a number of its own.
+        with self._ready():
+            first, second = (
+                self.connection.execute("SELECT system.main.txid_current()").fetchall()
+                for _ in range(2)
+            )
+        return first == second
+
+    def _abort(self) -> None:
+        try:
+            self.connection.begin()  # an error inside a transaction aborts it
+        except duckdb.Error:
+            return
+
+    def _roll_back(self) -> None:
+        try:
+            self.connection.rollback()
+        except duckdb.Error:
+            return  # the failed commit already rolled back
+
+    def columns(self, select: exp.Expr) -> list[tuple[str, str]]:
+        """Return names and types of the columns of a SELECT, without running it."""
+        with self._ready():
+            relation = self.connection.sql(to_sql(select))
+            return list(zip(relation.columns, map(str, relation.types), strict=True))
+
+    def base_tables(self, select: exp.Expr) -> tuple[str, ...]:
+        """Return the tables a SELECT reads in the end; empty where DuckDB cannot tell."""
+        # On a cursor of its own: where it fails, it must not abort the owner's transaction.
+        cursor = self.connection.cursor()
+        try:
+            cursor.execute(to_sql(exp.Use(this=table_of(QualifiedName((STORE_CATALOG,))))))
+            return tuple(cursor.get_table_names(to_sql(select), qualified=True))
+        except duckdb.Error:
+            return ()
+        finally:
+            cursor.close()
+
+    def current_schema(self) -> Name:
+        """Return the schema of unqualified names; `main` while another database is in use."""
+        row = self.query(
+            "SELECT system.main.current_database() AS database, system.main.current_schema() AS schema"
+        ).to_pylist()[0]
+        return Name(row["schema"] if row["database"] == STORE_CATALOG.text else "main")
+
+    def register(self, kernel: Kernel) -> None:
+        """Register a function that statements of ours call."""
+        register(self.connection, kernel)
+
+    def attach_new(self, path: Path, alias: Name) -> None:
+        """Make a database file that DuckDB 1.2 and newer read, and attach it."""
+        version = exp.AttachOption(
+            this=exp.var("STORAGE_VERSION"), expression=exp.Literal.string("v1.2.0")
+        )
+        self.run(_attach(path, alias, version))
+
+    def detach(self, alias: Name) -> None:
+        """Let go of an attached database; its file is then complete."""
+        self.run(_detach(alias))
+
+    def progress(self) -> float:
+        """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
+        return self.connection.query_progress()
+
+
+def _arrow(rows: duckdb.DuckDBPyConnection) -> pa.Table:
+    with warnings.catch_warnings():
+        # DuckDB advises its relation interface, which cannot run statements with an effect.
+        warnings.simplefilter("ignore", UserWarning)
+        return rows.to_arrow_table()
+
+
+def register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
+    """Register a function in anybody's connection; twice is no error."""
+    with suppress(duckdb.InvalidInputException):  # the first time there is none to remove
+        connection.remove_function(kernel.name)
+    with suppress(duckdb.CatalogException):  # another cursor of the same database registered it
+        connection.create_function(
+            kernel.name,
+            guarded(kernel.name, kernel.function),
+            [duckdb.sqltype(type_) for type_ in kernel.arguments],
+            duckdb.sqltype(kernel.returns),
+            type=duckdb.func.PythonUDFType.ARROW,
+            null_handling=duckdb.func.FunctionNullHandling.SPECIAL,
+        )
+
+
+def engine_error(error: duckdb.Error, what: str | None = None) -> EngineError:
+    """Return an engine's error as ours; a text that may hold data is withheld."""
+    kind = type(error).__name__.removesuffix("Exception")
+    if isinstance(error, _SPEAKING):
+        text = _ENUM_VALUES.sub("ENUM", str(error))  # the name of its type lists its values
+        first = text.split("\n\nLINE ")[0].strip()
+        return EngineError(f"{what}: {first}" if what else first, engine_text=text)
+    return EngineError(
+        f"{what or 'DuckDB could not run this statement'}: {kind} error",
+        hint="DuckDB's own text is withheld because it may hold values of the data",
+    )
+
+
+@contextmanager
+def withheld() -> Iterator[None]:
+    """Turn DuckDB's errors into ours, without any text that may hold data."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise engine_error(error) from None
+
+
+def engine_version() -> str:
+    """Return the version of DuckDB."""
+    return duckdb.__version__
+
+
+def _open_error(error: duckdb.Error) -> OpenError:
+    text = str(error)
+    holder = _HOLDER.search(text)
+    if holder is not None:
+        who = f"{holder['program'].rsplit('/', 1)[-1]}, process {holder['pid']}"
+        if holder["user"]:
+            who += f" of user {holder['user']}"
+        return OpenError(OpenError.ELSEWHERE, who)
+    if isinstance(error, duckdb.ResourceInUseException) or "already attached" in text:
+        return OpenError(OpenError.HERE)
+    if "lock on file" in text:
+        return OpenError(OpenError.ELSEWHERE)
+    return OpenError(type(error).__name__)
+
+
+def _attach(path: Path | str, alias: Name, *options: exp.Expr) -> exp.Expr:
+    named = exp.alias_(exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True))
+    return exp.Attach(this=named, expressions=[option.copy() for option in options])
+
+
+def _detach(alias: Name) -> exp.Expr:
+    return exp.Detach(this=exp.to_identifier(alias.text, quoted=True), exists=True)
+
+
+def _set(name: str, value: exp.Expr) -> exp.Expr:
+    assignment = exp.EQ(this=exp.column(name), expression=value)
+    return exp.Set(expressions=[exp.SetItem(this=assignment)])

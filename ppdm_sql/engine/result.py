@@ -1,0 +1,71 @@
+"""What a statement answers: rows, read as DuckDB users read them, and a sentence for people."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ppdm_sql.engine.duckdb import withheld
+from ppdm_sql.engine.rows import TableRows
+from ppdm_sql.errors import StatementError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Result:
+    """The rows of the last statement. As in DuckDB, the next statement ends an unread one."""
+
+    def __init__(
+        self, rows: Any = None, message: str = "", more: Result | None = None, hint: str = ""
+    ) -> None:
+        # A DuckDB connection with a result that waits, or a table that is already here.
+        self._rows = TableRows(rows) if isinstance(rows, pa.Table) else rows
+        self.message = message
+        """What was done, in one line; empty for plain SQL."""
+        self.more = more
+        """A second table that belongs to the first: the figures of DESCRIBE RELEASE."""
+        self.hint = hint
+        """Where all rows of a long table can be had, for whoever shows the first ones."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns; empty when there are no rows to read."""
+        if self._rows is None:
+            return []
+        return [column[0] for column in self._rows.description or ()]
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row, or None."""
+        with withheld():
+            return self._rows.fetchone() if self._rows is not None else None
+
+    def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
+        """Return the next rows."""
+        with withheld():
+            return self._rows.fetchmany(size) if self._rows is not None else []
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """Return all rows that are left."""
+        with withheld():
+            return self._rows.fetchall() if self._rows is not None else []
+
+    def df(self) -> pd.DataFrame:
+        """Return the rows as a pandas frame."""
+        with withheld():
+            frame: pd.DataFrame = self._readable().df()
+            return frame
+
+    def arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table."""
+        with withheld(), warnings.catch_warnings():
+            # DuckDB advises its relation interface; `Owner.sql` is that.
+            warnings.simplefilter("ignore", UserWarning)
+            return self._readable().to_arrow_table()
+
+    def _readable(self) -> Any:
+        if self._rows is None:
+            raise StatementError("this statement returns no rows")
+        return self._rows

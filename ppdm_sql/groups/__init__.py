@@ -1,0 +1,1 @@
+"""GENERALIZE: groups of people who show the same. Clause, queries, search, hierarchies."""

@@ -1,0 +1,187 @@
+"""GENERALIZE against the source: hierarchies found, targets checked, WHEN read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ppdm_sql.errors import BindError, suggest
+from ppdm_sql.groups.grouping import BoundTarget, GroupedColumn, Grouping
+from ppdm_sql.groups.shapes import Hierarchy, OnlySuppress
+from ppdm_sql.groups.when import bind_when
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.language.syntax import (
+        ColumnName,
+        Generalize,
+        GeneralizedColumn,
+        TargetClause,
+    )
+    from ppdm_sql.names import Name
+    from ppdm_sql.release.model import BoundRule, SourceColumn
+    from ppdm_sql.treatments.protocol import InputColumn
+
+
+class Hierarchies(Protocol):
+    """The owner's hierarchies, as GENERALIZE asks for them."""
+
+    def find(self, name: Name) -> Hierarchy | None:
+        """Return the hierarchy of a name."""
+        ...
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all of them."""
+        ...
+
+
+def bind_grouping(
+    hierarchies: Hierarchies,
+    clause: Generalize,
+    rules: Sequence[BoundRule],
+    columns: Mapping[Name, SourceColumn],
+    options: Mapping[str, str],
+) -> Grouping:
+    """Resolve the names of GENERALIZE and check that its parts fit each other."""
+    _check_fixed(rules)
+    grouped = tuple(_grouped(column, clause, rules, hierarchies) for column in clause.columns)
+    targets = tuple(_target(target, rules, hierarchies) for target in clause.targets)
+    seen: set[tuple[str, Name | None]] = set()
+    for target in targets:
+        key = (target.clause.word, target.column.name if target.column else None)
+        if key in seen:
+            raise BindError(f"target '{target.clause.word}' is given twice", target.clause.span)
+        seen.add(key)
+    person = next((rule.columns[0] for rule in rules if rule.role is Role.KEY), None)
+    when = bind_when(clause.when, columns) if clause.when is not None else None
+    return Grouping(
+        grouped,
+        targets,
+        when,
+        person,
+        float(clause.percent) / 100,
+        options["loss"],
+        options["method"],
+        options["suppressed"] == "star",
+        clause.span,
+    )
+
+
+def _grouped(
+    column: GeneralizedColumn,
+    clause: Generalize,
+    rules: Sequence[BoundRule],
+    hierarchies: Hierarchies,
+) -> GroupedColumn:
+    name, span = column.column.name, column.column.span
+    if sum(other.column.name == name for other in clause.columns) > 1:
+        raise BindError(f"column '{name}' is generalized twice", span)
+    rule = _rule_of(column.column, rules, "a column to generalize is listed as QUASI")
+    if rule.role is not Role.QUASI:
+        raise BindError(
+            f"'{name}' is {rule.role}: only QUASI columns are generalized",
+            span,
+            "give it the role QUASI, or take it out of GENERALIZE",
+        )
+    if not rule.is_generalized:
+        raise BindError(
+            f"'{name}' has a treatment: a column is treated or generalized, not both",
+            span,
+            "remove the treatment, or take the column out of GENERALIZE",
+        )
+    hierarchy = _hierarchy(column.hierarchy, hierarchies)
+    _check_kind(hierarchy, rule.columns[0], column.hierarchy or column.column)
+    return GroupedColumn(rule.columns[0], rule.names[0], hierarchy, span)
+
+
+def _check_fixed(rules: Sequence[BoundRule]) -> None:
+    """Refuse types of which equal values are shown apart: a class would fall to pieces."""
+    for rule in rules:
+        if rule.role is not Role.QUASI or not rule.is_released or rule.is_generalized:
+            continue
+        if any(step.transform.keyword == "suppress" for step in rule.steps):
+            continue  # NULL in every row
+        for name, type_ in zip(rule.names, rule.output_types, strict=True):
+            if type_.kind is Kind.OTHER:
+                raise BindError(
+                    f"values of '{name}', of type {type_}, cannot be compared as classes need",
+                    rule.span,
+                    "cast it in a (SELECT …) source, or give it another role",
+                )
+
+
+def _rule_of(column: ColumnName, rules: Sequence[BoundRule], hint: str) -> BoundRule:
+    for rule in rules:
+        if column.name in rule.names:
+            return rule
+    known = [str(name) for rule in rules for name in rule.names]
+    raise BindError(
+        f"'{column.name}' is not in the list of columns",
+        column.span,
+        f"{hint}; {suggest(column.name.text, known, 'columns')}",
+    )
+
+
+def _hierarchy(name: ColumnName | None, hierarchies: Hierarchies) -> Hierarchy:
+    if name is None:
+        return Hierarchy(None, OnlySuppress())
+    found = hierarchies.find(name.name)
+    if found is None:
+        known = hierarchies.names()
+        hint = suggest(name.name.text, known, "hierarchies") if known else "CREATE HIERARCHY first"
+        raise BindError(f"there is no hierarchy '{name.name}'", name.span, hint)
+    return found
+
+
+def _check_kind(hierarchy: Hierarchy, column: InputColumn, place: ColumnName) -> None:
+    if column.type.kind not in hierarchy.shape.kinds:
+        kinds = ", ".join(sorted(hierarchy.shape.kinds))
+        raise BindError(
+            f"{hierarchy.shape.word} cannot generalize '{column.name}', of type {column.type}",
+            place.span,
+            f"it takes {kinds}; cast the column in a (SELECT …) source",
+        )
+
+
+def _target(
+    clause: TargetClause, rules: Sequence[BoundRule], hierarchies: Hierarchies
+) -> BoundTarget:
+    _check_numbers(clause)
+    if clause.column is None:
+        return BoundTarget(clause)
+    rule = _rule_of(clause.column, rules, "a target names a SENSITIVE column of the release")
+    if rule.role is not Role.SENSITIVE:
+        raise BindError(
+            f"'{clause.column.name}' is {rule.role}: {clause.word} is about a SENSITIVE column",
+            clause.column.span,
+            "give the column the role SENSITIVE",
+        )
+    column = rule.columns[rule.names.index(clause.column.name)]
+    if column.type.kind is Kind.OTHER:
+        raise BindError(
+            f"values of '{column.name}', of type {column.type}, cannot be compared as targets need",
+            clause.column.span,
+            "cast it in a (SELECT …) source",
+        )
+    hierarchy = None
+    if clause.hierarchy is not None:
+        hierarchy = _hierarchy(clause.hierarchy, hierarchies)
+        _check_kind(hierarchy, column, clause.hierarchy)
+    return BoundTarget(clause, column, hierarchy)
+
+
+def _check_numbers(clause: TargetClause) -> None:
+    value = clause.value
+    match clause.word:
+        case "k" | "l" | "recursive_l" if not isinstance(value, int) or value < 2:
+            raise BindError(f"{clause.word} is a whole number from 2 on", clause.span)
+        case "entropy_l" if value <= 1:
+            raise BindError("entropy_l is a number above 1", clause.span)
+        case "t" if not 0 <= value <= 1:
+            raise BindError("t lies between 0 and 1", clause.span)
+        case "alpha" if not 0 < value <= 1:
+            raise BindError("alpha lies above 0 and at most at 1", clause.span)
+    if clause.number is not None and clause.number <= 0:
+        raise BindError("c of recursive_l is a number above 0", clause.span)

@@ -1,0 +1,288 @@
+"""GENERALIZE after binding: which columns, which rows, until when; and the SELECT that it makes.
+
+A combination is one set of values of all QUASI columns: the generalized ones as the source has
+them, the others as they are released. The owner's table says what each combination is released
+as. One that is not in it arrived later and is withheld until the release is refreshed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
+from ppdm_sql.errors import InternalError
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.release.compile import rows_with
+from ppdm_sql.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.groups.shapes import Hierarchy
+    from ppdm_sql.language.syntax import TargetClause
+    from ppdm_sql.names import Name
+    from ppdm_sql.parameters import Parameter
+    from ppdm_sql.release.model import Plan, Release
+    from ppdm_sql.treatments.protocol import InputColumn
+    from ppdm_sql.types import ColumnType
+
+SLOT = "g"
+"""The place of GENERALIZE in a release: prefixes its parameters and its table."""
+
+COMBINATIONS = "combinations"
+"""Its lookup table: what each combination of quasi-identifiers is released as."""
+
+ROWS, TABLE = "s", "c"
+HIGH = "ppdm_high"
+"""Whether a row is in the high class."""
+ID, IS_SUPPRESSED, COUNT = "id", "is_suppressed", "n"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedColumn:
+    """A column that is generalized."""
+
+    column: InputColumn
+    name: Name
+    """The name under which it is released."""
+    hierarchy: Hierarchy
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The condition that picks the high class. Its values are parameters, not text of the view."""
+
+    tree: exp.Expr = field(repr=False)
+    """Over columns of the source; a placeholder is a parameter of the release."""
+    parameters: dict[str, Parameter] = field(repr=False)
+    text: str = field(repr=False)
+    """As the owner wrote it: what the tree is compared with on the data."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundTarget:
+    """One target, with its sensitive column resolved."""
+
+    clause: TargetClause
+    column: InputColumn | None = None
+    hierarchy: Hierarchy | None = None
+    """For the distance of t."""
+
+    def __str__(self) -> str:
+        clause = self.clause
+        if self.column is None:
+            return f"{clause.word} {clause.comparison} {clause.value}"
+        argument = "" if clause.number is None else f", {clause.number}"
+        if self.hierarchy is not None:
+            argument += f" USING {self.hierarchy.name}"
+        return f"{clause.word}({self.column.name}{argument}) {clause.comparison} {clause.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """What GENERALIZE means for a source."""
+
+    columns: tuple[GroupedColumn, ...]
+    targets: tuple[BoundTarget, ...]
+    when: When | None
+    """None: all rows are treated."""
+    person: InputColumn | None
+    """The KEY: classes are counted in persons. None: in rows."""
+    share: float
+    """How much of the treated rows may be suppressed, 0 to 1."""
+    loss: str = "precision"
+    method: str = "optimal"
+    keeps_suppressed: bool = False
+    """Whether a suppressed record stays, as `*`."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def sensitive(self) -> tuple[InputColumn, ...]:
+        """The sensitive columns that targets name, each once."""
+        found = {target.column.name: target.column for target in self.targets if target.column}
+        return tuple(found.values())
+
+    @property
+    def k(self) -> int:
+        """The size that every class must have; 1 when no target asks for one."""
+        return next((int(t.clause.value) for t in self.targets if t.clause.word == "k"), 1)
+
+    def select(self, plan: Plan) -> exp.Select:
+        """Return the SELECT of the whole release."""
+        return grouped_select(plan)
+
+    def waiting(self, plan: Plan) -> exp.Select:
+        """Return how many rows are withheld because their combination arrived later."""
+        rows = rows_with(plan, with_high(self, {}))
+        missing: exp.Expr = exp.Is(this=column_of(IS_SUPPRESSED, TABLE), expression=exp.null())
+        if self.when is not None:
+            missing = exp.and_(column_of(HIGH, ROWS), missing)
+        count = named(exp.Count(this=exp.Star()), COUNT)
+        return over(rows, ROWS, [count], combinations_join(plan, "LEFT")).where(missing)
+
+
+def find_grouping(release: Release) -> Grouping | None:
+    """Return the GENERALIZE of a release; None if it has none."""
+    found = release.grouping
+    if found is not None and not isinstance(found, Grouping):
+        raise InternalError("a clause over rows that is not GENERALIZE")
+    return found
+
+
+def grouping_of(plan: Plan) -> Grouping:
+    """Return the GENERALIZE of a release that has one."""
+    found = find_grouping(plan.release)
+    if found is None:
+        raise InternalError("this release has no GENERALIZE")
+    return found
+
+
+def key_column(index: int) -> str:
+    """Return the name of a generalized column's original value in the table of combinations."""
+    return f"k{index}"
+
+
+def fixed_column(index: int) -> str:
+    """Return the name of another QUASI column's released value there."""
+    return f"f{index}"
+
+
+def label_column(index: int) -> str:
+    """Return the name of a generalized column's released text there."""
+    return f"r{index}"
+
+
+def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
+    """Return the QUASI columns that are not generalized, with the types that leave."""
+    return tuple(
+        column
+        for rule in release.released_rules
+        if rule.role is Role.QUASI and not rule.is_generalized
+        for column in zip(rule.names, rule.output_types, strict=True)
+    )
+
+
+def grouped_select(
+    plan: Plan,
+    carried: Mapping[str, exp.Expr] | None = None,
+    suppressed_flag: str | None = None,
+) -> exp.Select:
+    """Return the SELECT of a release with GENERALIZE; carried columns come last.
+
+    The owner alone may ask for a flag of the records that are kept as `*`.
+    """
+    grouping = grouping_of(plan)
+    carried = carried or {}
+    rows = rows_with(plan, with_high(grouping, carried))
+    is_suppressed = column_of(IS_SUPPRESSED, TABLE)
+    labels = {column.name: index for index, column in enumerate(grouping.columns)}
+    types = {column.name: column.column.type for column in grouping.columns}
+    types |= dict(fixed_quasi(plan.release))
+    shown: list[exp.Expr] = []
+    for rule in plan.release.released_rules:
+        for name in rule.names:
+            value: exp.Expr = column_of(name.text, ROWS)
+            if name in types:
+                value = _one_zero(value, types[name])
+            if name in labels:
+                label = column_of(label_column(labels[name]), TABLE)
+                value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
+            elif name in types and grouping.keeps_suppressed:
+                hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
+                value = _if_high(grouping, hidden, value)
+            shown.append(named(value, name.text))
+    shown += [named(column_of(name, ROWS), name) for name in carried]
+    join = combinations_join(plan, "LEFT" if grouping.when else "")
+    # NULL where the combination is not in the table: neither shown nor, as a star, kept.
+    found: exp.Expr = exp.Not(this=is_suppressed)
+    if grouping.keeps_suppressed:
+        found = exp.Not(this=exp.Is(this=is_suppressed, expression=exp.null()))
+    if grouping.when is not None:
+        found = exp.or_(exp.Not(this=column_of(HIGH, ROWS)), found)
+    for tree in (*shown, join, found):
+        check_tree(tree, plan.target)
+    if suppressed_flag is not None:
+        flag = _if_high(grouping, is_suppressed.copy(), exp.false())
+        shown.append(named(flag, suppressed_flag))
+    return over(rows, ROWS, shown, join).where(found)
+
+
+def high_flag(when: When) -> exp.Expr:
+    """Return whether a row is in the high class, over columns of the source; unknown means yes."""
+    is_low = exp.Not(this=exp.Paren(this=when.tree.copy()))
+    return exp.case().when(is_low, exp.false()).else_(exp.true())
+
+
+def with_high(grouping: Grouping, carried: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+    """Add whether a row is in the high class; where that cannot be told, it is."""
+    if grouping.when is None:
+        return dict(carried)
+    return {**carried, HIGH: high_flag(grouping.when)}
+
+
+def _if_high(grouping: Grouping, high: exp.Expr, low: exp.Expr) -> exp.Expr:
+    if grouping.when is None:
+        return high
+    return exp.case().when(column_of(HIGH, ROWS), high).else_(low)
+
+
+def combinations_join(plan: Plan, side: str) -> exp.Join:
+    """Return the join that finds the combination of a row."""
+    keys = [
+        (column.name, column.column.type, key_column(index))
+        for index, column in enumerate(grouping_of(plan).columns)
+    ]
+    keys += [
+        (name, type_, fixed_column(index))
+        for index, (name, type_) in enumerate(fixed_quasi(plan.release))
+    ]
+    on = [
+        exp.NullSafeEQ(
+            this=_exact(column_of(name.text, ROWS), type_),
+            expression=_exact(column_of(key, TABLE), type_),
+        )
+        for name, type_, key in keys
+    ]
+    table = table_of(plan.storage.lookup_table(SLOT, COMBINATIONS), TABLE)
+    return exp.Join(this=table, on=exp.and_(*on), side=side)
+
+
+def alike(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value of a combination so that equal ones are one combination in Arrow, too."""
+    return _one_zero(_exact(value, type_), type_)
+
+
+def _exact(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Compare texts letter by letter, whatever collation the owner has set."""
+    if type_.kind is Kind.OTHER:
+        return exp.cast(value, "VARCHAR")  # always NULL: only a suppressed column is of such
+    if type_.kind not in (Kind.TEXT, Kind.ENUM):
+        return value
+    return exp.Collate(this=value, expression=exp.to_identifier("C", quoted=True))
+
+
+def _one_zero(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a number without the sign of a zero or NaN: equal ones must be shown alike."""
+    if type_.kind is not Kind.FLOAT:
+        return value
+    nan = exp.cast(exp.Literal.string("NaN"), type_.text)
+    plain = exp.Add(this=value.copy(), expression=exp.Literal.number(0))
+    return exp.case().when(exp.EQ(this=value, expression=nan), nan.copy()).else_(plain)
+
+
+def over(rows: exp.Select, alias: str, shown: list[exp.Expr], join: exp.Join) -> exp.Select:
+    """Return a SELECT over rows and what is joined to them."""
+    select = exp.select(*shown).from_(subquery(rows, alias))
+    select.append("joins", join)
+    return select
+
+
+def subquery(select: exp.Select, alias: str) -> exp.Subquery:
+    """Return a SELECT as it stands behind FROM."""
+    return select.subquery(exp.to_identifier(alias, quoted=True))

@@ -1,0 +1,339 @@
+"""GENERALIZE on the data: count, search, write the table of combinations, verify what leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ppdm_sql.errors import BindError, EngineError, Refused, plural
+from ppdm_sql.groups import queries, search
+from ppdm_sql.groups.figures import Generalized, Population, figures_of
+from ppdm_sql.groups.grouping import (
+    COMBINATIONS,
+    COUNT,
+    ID,
+    IS_SUPPRESSED,
+    SLOT,
+    fixed_column,
+    fixed_quasi,
+    grouping_of,
+    key_column,
+    label_column,
+)
+from ppdm_sql.groups.high_class import tie_warnings, unique_untouched_query
+from ppdm_sql.groups.ladders import says_two_things
+from ppdm_sql.groups.search.cells import Scale, code_cells
+from ppdm_sql.groups.search.recoding import recode_node, recode_partition
+from ppdm_sql.groups.shapes import SUPPRESSED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlglot import exp
+
+    from ppdm_sql.groups.grouping import BoundTarget, Grouping
+    from ppdm_sql.groups.search import Problem, Target
+    from ppdm_sql.groups.search.cells import Coded
+    from ppdm_sql.groups.search.recoding import Recoding
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.store.figures import Figure
+
+
+_NOT_THE_SAME = "the source must give the same rows each time it is read"
+_CHANGED = f"write REFRESH RELEASE if rows were deleted or changed since; {_NOT_THE_SAME}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a finished GENERALIZE says of itself."""
+
+    figures: list[Figure]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Generalizing:
+    """GENERALIZE of one version of one release, inside its transaction."""
+
+    version: Version
+    on_stage: Callable[[str], None]
+
+    @property
+    def grouping(self) -> Grouping:
+        """The clause itself."""
+        return grouping_of(self.version)
+
+    def _query(self, query: exp.Select) -> pa.Table:
+        return self.version.engine.query(query)
+
+    def write_combinations(self) -> Generalized:
+        """Search, and write what every combination is released as."""
+        self.on_stage("counting combinations")
+        population, coded, cells = self._treated()
+        recoding = self._recode(coded)
+        if recoding is None:
+            raise self._unreachable()
+        self._write(cells, coded, recoding)
+        return Generalized(population, coded, recoding)
+
+    def _recode(self, coded: Coded) -> Recoding | None:
+        targets, share = self.targets(), self.grouping.share
+        if self.grouping.method == "mondrian":
+            self.on_stage("cutting the data into regions")
+            return recode_partition(coded, search.mondrian(coded.problem, targets, share))
+        self.on_stage("searching the lattice")
+        outcome = search.search_optimal(
+            coded.problem,
+            targets,
+            share,
+            _loss(self.grouping),
+            on_progress=lambda share: self.on_stage(f"searching the lattice, {share:.0%} settled"),
+        )
+        return recode_node(coded, outcome)
+
+    def _treated(self) -> tuple[Population, Coded, pa.Table]:
+        population = self.population()
+        return population, *self.coded(population.by_person)
+
+    def population(self) -> Population:
+        """Count rows, treated rows and persons; raise where there is nobody to hide among."""
+        self._check_condition()
+        row = self._query(queries.persons_query(self.version))
+        found = row.to_pylist()[0]
+        treated = int(found["treated"] or 0)
+        persons = int(found.get("persons", treated))
+        if found.get("named", treated) < treated:
+            persons += 1  # rows without a KEY may all be about the same person
+        population = Population(int(found["rows"]), treated, persons, persons < treated)
+        self._check_population(population)
+        return population
+
+    def coded(self, by_person: bool, only_high: bool = True) -> tuple[Coded, pa.Table]:
+        """Return the treated rows, or all, as a problem, and the cells it was made of."""
+        query = queries.cells_query(self.version, by_person, only_high)
+        cells = self._query(query).combine_chunks()
+        count = len(self.grouping.columns)
+        fixed = len(fixed_quasi(self.version.release))
+        coded = code_cells(
+            self.grouping.columns,
+            [_column(cells, key_column(i)) for i in range(count)],
+            [_column(cells, queries.text_column(i)) for i in range(count)],
+            [_column(cells, fixed_column(i)) for i in range(fixed)],
+            np.asarray(_column(cells, COUNT), dtype=np.int64),
+            self._sensitive(cells, by_person),
+            _column(cells, queries.PERSON) if by_person else None,
+        )
+        return coded, cells
+
+    def released(self, by_person: bool) -> Problem:
+        """Return the treated rows as they are released: every combination is a class."""
+        query = queries.released_cells_query(self.version, by_person)
+        cells = self._query(query).combine_chunks()
+        shown = self._query(queries.labels_query(self.version))
+        at = _column(cells, ID)
+        return code_cells(
+            (),
+            (),
+            (),
+            [column.combine_chunks().take(at) for column in shown.columns],
+            np.asarray(_column(cells, COUNT), dtype=np.int64),
+            self._sensitive(cells, by_person),
+            _column(cells, queries.PERSON) if by_person else None,
+        ).problem
+
+    def minimal_nodes(self) -> search.MinimalNodes:
+        """Return every node that reaches the targets while none below it does."""
+        _, coded, _ = self._treated()
+        return search.list_minimal(
+            coded.problem, self.targets(), self.grouping.share, _loss(self.grouping)
+        )
+
+    def targets(self) -> tuple[Target, ...]:
+        """Return the targets, their columns by number."""
+        names = [column.name for column in self.grouping.sensitive]
+        return tuple(_target(target, names) for target in self.grouping.targets)
+
+    def verify(self, population: Population, hint: str = _CHANGED) -> search.Measures:
+        """Measure what would leave; raise unless every class reaches every target."""
+        self.on_stage("verifying")
+        problem = self.released(population.by_person)
+        classes = np.arange(len(problem.rows))
+        if not search.reached(problem, classes, self.targets()).all():
+            raise Refused(
+                "what would be released does not reach its targets", self.grouping.span, hint
+            )
+        return search.measure(problem, classes)
+
+    def report(self, done: Generalized) -> Report:
+        """Verify what would leave, and say what it reached, what it cost, what to look at again."""
+        try:
+            measures = self.verify(done.population, _NOT_THE_SAME)
+        except Refused as error:
+            error.hint = self._merged(done.coded) or error.hint
+            raise
+        plain, alone = None, 0
+        if self.grouping.when is not None:
+            plain = self._plain(done.population)
+            query = unique_untouched_query(self.version)
+            alone = int(self._query(query).column(COUNT)[0].as_py())
+        warnings = []
+        if self.grouping.method == "optimal" and not done.recoding.is_proven:
+            warnings.append(
+                "the search was stopped by its time limit: a better generalization may exist"
+            )
+        if alone:
+            warnings.append(
+                f"{plural(alone, 'row')} outside the high class are unique in what they show: "
+                "only the high class is protected"
+            )
+        warnings += tie_warnings(self.version)
+        return Report(figures_of(self.grouping, done, measures, plain, alone), warnings)
+
+    def _merged(self, coded: Coded) -> str | None:
+        """Say which labels made one class of two: the search counts regions, analysts read texts.
+
+        Only where levels differ from region to region; elsewhere one text means one thing.
+        """
+        if self.grouping.method != "mondrian":
+            return None
+        columns = zip(self.grouping.columns, coded.ladders, strict=True)
+        names = [f"'{column.name}'" for column, ladder in columns if says_two_things(ladder)]
+        if not names:
+            return None
+        return (
+            f"a group of {' and of '.join(names)} is written like another value or group, so that "
+            "rows of both are one class; rename it in the hierarchy, or the value in a (SELECT …) "
+            "source"
+        )
+
+    def _plain(self, population: Population) -> search.Outcome | None:
+        """Return plain k-anonymity of all rows, for comparison; None where it cannot be had."""
+        if self.grouping.k > population.rows:
+            return None
+        self.on_stage("comparing with plain k-anonymity")
+        coded, _ = self.coded(population.by_person, only_high=False)
+        outcome = search.search_optimal(
+            coded.problem,
+            (search.K(self.grouping.k),),
+            self.grouping.share,
+            "precision",
+            time_limit_s=10,
+        )
+        return outcome if outcome.levels is not None else None
+
+    def _check_condition(self) -> None:
+        """Raise when our reading of WHEN is not DuckDB's own, on any row of the source."""
+        when = self.grouping.when
+        if when is None:
+            return
+        try:
+            found = self._query(queries.condition_query(self.version))
+        except EngineError as error:
+            error.what = f"this condition cannot be asked of the source: {error.what}"
+            raise error.at(when.span) from None
+        if found.column(COUNT)[0].as_py():
+            raise BindError(
+                "this condition means something else to DuckDB than to the release",
+                when.span,
+                "compare each column with values of its own type, with CAST where needed",
+            )
+
+    def _check_population(self, population: Population) -> None:
+        k = self.grouping.k
+        if population.treated == 0:
+            raise BindError(
+                "no row of the source is to be generalized",
+                self.grouping.when.span if self.grouping.when else self.grouping.span,
+            )
+        if population.persons < k:
+            who = "persons" if self.grouping.person is not None else "rows"
+            raise Refused(
+                f"fewer than k = {k} {who} are to be generalized",
+                self.grouping.span,
+                "lower k, or widen WHEN",
+            )
+
+    def _unreachable(self) -> Refused:
+        fixed = [str(name) for name, _ in fixed_quasi(self.version.release)]
+        targets = ", ".join(str(target) for target in self.grouping.targets)
+        hint = "lower the targets, or allow more rows to be suppressed"
+        if fixed:
+            hint += f"; QUASI columns that stay as they are part the rows: {', '.join(fixed)}"
+        return Refused(
+            f"no generalization reaches {targets} with at most "
+            f"{self.grouping.share * 100:g} percent suppressed",
+            self.grouping.span,
+            hint,
+        )
+
+    def _sensitive(self, cells: pa.Table, by_person: bool) -> list[tuple[pa.Array, Scale]]:
+        pairs = []
+        for index, column in enumerate(self.grouping.sensitive):
+            table = self._query(queries.reference_query(self.version, column, by_person))
+            tree = next(
+                (
+                    target.hierarchy
+                    for target in self.grouping.targets
+                    if target.hierarchy is not None and target.column == column
+                ),
+                None,
+            )
+            scale = Scale(
+                _column(table, queries.sensitive_column(0)),
+                _column(table, queries.text_column(0)),
+                np.asarray(_column(table, COUNT), dtype=np.int64),
+                column.type.kind,
+                tree,
+            )
+            pairs.append((_column(cells, queries.sensitive_column(index)), scale))
+        return pairs
+
+    def _write(
+        self,
+        cells: pa.Table,
+        coded: Coded,
+        recoding: Recoding,
+    ) -> None:
+        hidden = pa.array(recoding.suppressed)
+        names = [key_column(i) for i in range(len(recoding.labels))]
+        names += [fixed_column(i) for i in range(len(fixed_quasi(self.version.release)))]
+        table = cells.select(names).take(pa.array(coded.first))
+        for index, label in enumerate(recoding.labels):
+            shown = pc.if_else(hidden, pa.scalar(SUPPRESSED), label)
+            table = table.append_column(label_column(index), shown)
+        table = table.append_column(IS_SUPPRESSED, hidden)
+        table = table.append_column(ID, pa.array(np.arange(len(hidden))))
+        self.version.engine.create_table(
+            self.version.storage.lookup_table(SLOT, COMBINATIONS), table
+        )
+
+
+def _loss(grouping: Grouping) -> search.Loss:
+    return "ilm" if grouping.loss == "ilm" else "precision"
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    column = table.column(name)
+    return column.combine_chunks()
+
+
+def _target(target: BoundTarget, names: Sequence[object]) -> Target:
+    clause = target.clause
+    if target.column is None:
+        return search.K(int(clause.value))
+    column = names.index(target.column.name)
+    match clause.word:
+        case "l":
+            return search.DistinctL(column, int(clause.value))
+        case "entropy_l":
+            return search.EntropyL(column, float(clause.value))
+        case "recursive_l":
+            return search.RecursiveL(column, int(clause.value), float(clause.number or 0))
+        case "t":
+            return search.Closeness(column, float(clause.value))
+        case _:
+            return search.Alpha(column, float(clause.value))

@@ -1,0 +1,86 @@
+"""What a partition protects, in numbers: it verifies output, and serves searches and audits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppdm_sql.groups.search.census import Census
+from ppdm_sql.groups.search.distance import distances
+from ppdm_sql.groups.search.reach import reach
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ppdm_sql.groups.search.histogram import Histogram
+    from ppdm_sql.groups.search.problem import BoolArray, IntArray, Problem
+    from ppdm_sql.groups.search.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveMeasures:
+    """The weakest class's figures for one sensitive column."""
+
+    distinct_l: int
+    entropy_l: float
+    """exp of the least entropy: as diverse as this many equally frequent values."""
+    t: float
+    """The largest earth mover's distance from the whole source."""
+    alpha: float
+    """The largest share of a class's persons that hold one value."""
+    histogram: Histogram = field(repr=False)
+
+    def recursive_c(self, l: int) -> float:  # noqa: E741 - the literature's name
+        """Return the c above which recursive (c, l)-diversity holds; infinite if it never does."""
+        return float(self.histogram.dominance(l).max(initial=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """Figures over the classes of kept combinations; all are 0 where nothing is kept."""
+
+    k: int
+    """Distinct persons of the smallest class."""
+    smallest_class_rows: int
+    classes: int
+    uniques: int
+    """Classes of a single person."""
+    sensitive: tuple[SensitiveMeasures, ...]
+
+
+def measure(problem: Problem, classes: IntArray, kept: BoolArray | None = None) -> Measures:
+    """Measure a partition: a class number for each combination; only kept ones count."""
+    chosen = np.ones(len(classes), dtype=np.bool_) if kept is None else kept
+    distinct, numbers = np.unique(classes[chosen], return_inverse=True)
+    count = len(distinct)
+    dense = np.zeros(len(classes), dtype=np.int64)
+    dense[chosen] = numbers
+    counted = Census(problem).count(dense, count, kept)
+    persons, rows = counted.persons, counted.rows
+    sensitive = []
+    for number, column in enumerate(problem.sensitive):
+        histogram = counted.histogram(number)
+        sensitive.append(
+            SensitiveMeasures(
+                distinct_l=int(histogram.distinct().min()) if count else 0,
+                entropy_l=float(np.exp(histogram.entropy().min())) if count else 0.0,
+                t=float(distances(histogram, column).max(initial=0)),
+                alpha=float((histogram.largest() / persons).max(initial=0)),
+                histogram=histogram,
+            )
+        )
+    return Measures(
+        k=int(persons.min()) if count else 0,
+        smallest_class_rows=int(rows.min()) if count else 0,
+        classes=count,
+        uniques=int((persons == 1).sum()),
+        sensitive=tuple(sensitive),
+    )
+
+
+def reached(problem: Problem, classes: IntArray, targets: Iterable[Target]) -> BoolArray:
+    """Tell of each combination whether its class reaches all targets."""
+    distinct, numbers = np.unique(classes, return_inverse=True)
+    return reach(targets, Census(problem).count(numbers, len(distinct)))[numbers]

@@ -1,0 +1,121 @@
+"""GENERALIZE … [WHEN …] UNTIL … [SUPPRESS AT MOST …]: words to values.
+
+Which targets exist is known here, because each has its own form; whether their numbers and
+columns make sense is asked when the release is bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import suggest
+from ppdm_sql.language.arguments import parse_number
+from ppdm_sql.language.hierarchy import refuse_body
+from ppdm_sql.language.syntax import (
+    ColumnName,
+    Condition,
+    Generalize,
+    GeneralizedColumn,
+    TargetClause,
+)
+from ppdm_sql.language.tokens import Shape
+
+if TYPE_CHECKING:
+    from ppdm_sql.language.cursor import Cursor
+
+_FORMS = {
+    "k": "k = 5",
+    "l": "l(column) = 2",
+    "entropy_l": "entropy_l(column) = 1.8",
+    "recursive_l": "recursive_l(column, 3) = 2",
+    "t": "t(column) <= 0.2",
+    "alpha": "alpha(column) <= 0.5",
+}
+_AT_MOST = frozenset({"t", "alpha"})
+AFTER_TARGETS = ("SUPPRESS", "WITH")
+"""What may follow the targets."""
+
+
+def parse_generalize(cursor: Cursor) -> Generalize:
+    """Take the whole clause."""
+    start = cursor.expect("GENERALIZE")
+    columns = [_column(cursor)]
+    while cursor.take(","):
+        columns.append(_column(cursor))
+    when = None
+    if cursor.take("WHEN"):
+        when = Condition(*cursor.text_until(lambda: _at_until(cursor), "a condition after WHEN"))
+    if not cursor.at("UNTIL"):
+        cursor.fail(
+            f"expected 'UNTIL' and a target, found {cursor.found()}",
+            "write when to stop generalizing: UNTIL k = 5",
+        )
+    cursor.advance()
+    targets = [_target(cursor)]
+    while cursor.take(","):
+        targets.append(_target(cursor))
+    percent = _percent(cursor) if cursor.take("SUPPRESS") else 0
+    span = cursor.span_from(start)
+    return Generalize(tuple(columns), tuple(targets), when, percent, span)
+
+
+def _column(cursor: Cursor) -> GeneralizedColumn:
+    column = ColumnName(*cursor.name("the name of a column"))
+    return GeneralizedColumn(column, _using(cursor))
+
+
+def _using(cursor: Cursor) -> ColumnName | None:
+    if not cursor.take("USING"):
+        return None
+    refuse_body(cursor)
+    return ColumnName(*cursor.name("the name of a hierarchy"))
+
+
+def _at_until(cursor: Cursor) -> bool:
+    """Whether UNTIL and a target come next: `until` alone may be a column of the condition."""
+    return (
+        cursor.at("UNTIL")
+        and cursor.peek(1).shape is Shape.WORD
+        and cursor.peek(2).folded in ("=", "<", ">", "(")
+    )
+
+
+def _target(cursor: Cursor) -> TargetClause:
+    start = cursor.word
+    word = start.folded
+    if start.shape is not Shape.WORD or word not in _FORMS:
+        cursor.fail(
+            f"expected a target, found {cursor.found()}", suggest(start.text, _FORMS, "targets")
+        )
+    cursor.advance()
+    column, number, hierarchy = None, None, None
+    if word != "k":
+        if not cursor.take("("):
+            cursor.fail(f"{start.text} needs a column", f"write {_FORMS[word]}", start.span)
+        column = ColumnName(*cursor.name("the name of a column"))
+        if word == "t":
+            hierarchy = _using(cursor)
+        if word == "recursive_l":
+            cursor.expect(",", "and the number c of recursive_l")
+            number = parse_number(cursor)
+        cursor.expect(")", f"of {start.text}")
+    comparison = "<=" if word in _AT_MOST else "="
+    if not cursor.take(*comparison):  # symbols are words of one character
+        cursor.fail(
+            f"expected '{comparison}' after {start.text}, found {cursor.found()}",
+            f"write {_FORMS[word]}",
+        )
+    value = parse_number(cursor)
+    span = cursor.span_from(start)
+    return TargetClause(word, comparison, value, column, number, hierarchy, span)
+
+
+def _percent(cursor: Cursor) -> int | float:
+    cursor.expect("AT", "MOST n PERCENT")
+    cursor.expect("MOST", "n PERCENT")
+    start = cursor.word
+    value = parse_number(cursor)
+    if not 0 <= value <= 100:
+        cursor.fail("a percentage lies between 0 and 100", span=start.span)
+    cursor.expect("PERCENT")
+    return value

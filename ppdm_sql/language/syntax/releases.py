@@ -1,0 +1,138 @@
+"""What is said of releases: their source, their rules, the groups behind GENERALIZE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax.rules import ColumnName, ColumnRule, Option
+    from ppdm_sql.names import QualifiedName
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table or view."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A Parquet or CSV file, or a pattern of them."""
+
+    path: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySource:
+    """A SELECT in parentheses, letter by letter: nothing of ours rewrites the owner's SQL."""
+
+    text: str = field(repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Source: TypeAlias = TableSource | FileSource | QuerySource
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizedColumn:
+    """One column behind GENERALIZE: `zip USING zip_digits`."""
+
+    column: ColumnName
+    hierarchy: ColumnName | None = None
+    """The name behind USING."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A WHEN condition, letter by letter; its values are secret."""
+
+    text: str = field(repr=False)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetClause:
+    """One target behind UNTIL: `k = 2`, `recursive_l(diagnosis, 3) = 2`, `t(income) <= 0.2`."""
+
+    word: str
+    """Folded."""
+    comparison: str
+    value: int | float
+    column: ColumnName | None = None
+    number: int | float | None = None
+    """The second argument: c of recursive_l."""
+    hierarchy: ColumnName | None = None
+    """The name behind USING, for the distance of t."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Generalize:
+    """GENERALIZE columns [WHEN condition] UNTIL targets [SUPPRESS AT MOST n PERCENT]."""
+
+    columns: tuple[GeneralizedColumn, ...]
+    targets: tuple[TargetClause, ...]
+    when: Condition | None = None
+    percent: int | float = 0
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateRelease:
+    """CREATE [OR REPLACE] RELEASE name FROM source ( rules ) [GENERALIZE …] [WITH ( options )]."""
+
+    name: QualifiedName
+    source: Source
+    rules: tuple[ColumnRule, ...]
+    options: tuple[Option, ...] = ()
+    replace: bool = False
+    generalize: Generalize | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+    name_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DropRelease:
+    """DROP RELEASE [IF EXISTS] name."""
+
+    name: QualifiedName
+    if_exists: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshRelease:
+    """REFRESH RELEASE name."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowReleases:
+    """SHOW RELEASES."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeRelease:
+    """DESCRIBE RELEASE name."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRelease:
+    """EXPLAIN RELEASE name [FOR target]."""
+
+    name: QualifiedName
+    target: str = "duckdb"
+    span: Span | None = field(default=None, compare=False, repr=False)
+    target_span: Span | None = field(default=None, compare=False, repr=False)

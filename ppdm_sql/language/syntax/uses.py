@@ -1,0 +1,76 @@
+"""What is done with a release that is there: published, read back, audited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax.rules import Option
+    from ppdm_sql.names import Name, QualifiedName
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseName:
+    """A release as a list of releases names it."""
+
+    name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishRelease:
+    """PUBLISH RELEASE name [, name …] TO 'path' [(FORMAT word)] [WITH ( options )]."""
+
+    releases: tuple[ReleaseName, ...]
+    path: str
+    format: str = "duckdb"
+    """Folded; which formats there are is not known here."""
+    options: tuple[Option, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+    path_span: Span | None = field(default=None, compare=False, repr=False)
+    format_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InterpretPredicate:
+    """INTERPRET RELEASE name [VERSION number] [PASSING OTHERS] WHERE predicate."""
+
+    name: QualifiedName
+    predicate: str = field(repr=False)
+    """Its text: what it means depends on the columns of the release."""
+    passes_others: bool = False
+    version: int | None = None
+    """Whose results they are; None: those of the newest."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+    predicate_span: Span | None = field(default=None, compare=False, repr=False)
+    version_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InterpretTable:
+    """INTERPRET RELEASE name [VERSION number] TABLE results."""
+
+    name: QualifiedName
+    table: QualifiedName
+    version: int | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+    table_span: Span | None = field(default=None, compare=False, repr=False)
+    version_span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRelease:
+    """AUDIT RELEASE name [AGAINST table] [INTO schema] [TO 'report.html']."""
+
+    name: QualifiedName
+    against: QualifiedName | None = None
+    """A table that somebody outside may have."""
+    into: Name | None = None
+    """The schema that gets the audit as tables."""
+    path: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+    against_span: Span | None = field(default=None, compare=False, repr=False)
+    into_span: Span | None = field(default=None, compare=False, repr=False)
+    path_span: Span | None = field(default=None, compare=False, repr=False)

@@ -1,0 +1,372 @@
+"""The owner's session: a DuckDB connection that also understands releases."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+import pyarrow as pa
+
+from ppdm_sql.audit.arguments import audit_statement, requirements_of
+from ppdm_sql.audit.report.files import (
+    audit_result,
+    check_file,
+    check_places,
+    write_tables,
+    written_beside,
+)
+from ppdm_sql.audit.run import audit_release
+from ppdm_sql.create import describe as answers
+from ppdm_sql.create.messages import made_result
+from ppdm_sql.create.release import create_release, drop_release, refresh_release
+from ppdm_sql.engine.result import Result
+from ppdm_sql.errors import StatementError
+from ppdm_sql.groups.clause import bind_grouping
+from ppdm_sql.groups.hierarchies import (
+    StoredHierarchies,
+    create_hierarchy,
+    drop_hierarchy,
+    list_hierarchies,
+)
+from ppdm_sql.interpret import run as interpreting
+from ppdm_sql.language.error_places import located
+from ppdm_sql.language.script import parse_name, parse_script
+from ppdm_sql.language.syntax import (
+    AuditRelease,
+    CreateAgreement,
+    CreateHierarchy,
+    CreateRelease,
+    DescribeAgreement,
+    DescribeRelease,
+    DropAgreement,
+    DropHierarchy,
+    DropRelease,
+    ExplainHierarchies,
+    ExplainRelease,
+    ExportAgreement,
+    ImportAgreement,
+    InterpretPredicate,
+    InterpretTable,
+    Option,
+    PlainSql,
+    PublishRelease,
+    RefreshRelease,
+    ReleaseName,
+    ShowAgreements,
+    ShowHierarchies,
+    ShowReleases,
+)
+from ppdm_sql.publish.messages import published_result
+from ppdm_sql.publish.run import publish
+from ppdm_sql.release.releases import Releases, Wanted
+from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
+from ppdm_sql.store.catalog import open_store
+from ppdm_sql.store.opening import open_database
+from ppdm_sql.store.publications import list_publications
+from ppdm_sql.treatments import TRANSFORMS, kernels_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Sequence
+
+    import duckdb
+    import pandas as pd
+
+    from ppdm_sql.audit.report.model import Report
+    from ppdm_sql.audit.report.outcome import Requirement
+    from ppdm_sql.create.describe import ColumnInfo, ReleaseInfo
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.interpret.run import Interpreted, ResultsTable
+    from ppdm_sql.language.syntax import AgreementStatement, Statement
+    from ppdm_sql.store.figures import Figure
+    from ppdm_sql.store.publications import PublishedRelease
+    from ppdm_sql.treatments.protocol import Transform
+
+
+class Owner:
+    """Runs scripts on the owner's database; close it, or use it in a `with` block."""
+
+    def __init__(self, engine: Engine, transforms: Sequence[type[Transform]], label: str) -> None:
+        self._engine = engine
+        self._label = label
+        with engine.transaction():
+            keys = open_store(engine)
+        for kernel in kernels_of(transforms):
+            engine.register(kernel)
+        bind_clause = partial(bind_grouping, StoredHierarchies(engine))
+        self._releases = Releases(engine, keys, tuple(transforms), bind_clause)
+        self._ask: Callable[[bool], str] = passphrase_of_environment
+
+    @classmethod
+    def open(
+        cls,
+        database: str | os.PathLike[str],
+        transforms: Sequence[type[Transform]] = TRANSFORMS,
+    ) -> Self:
+        """Open the owner's database, or make it; `:memory:` for a trial that leaves nothing."""
+        path = None if str(database) == ":memory:" else Path(database).absolute()
+        engine = open_database(path)
+        try:
+            return cls(engine, transforms, str(database))
+        except BaseException:
+            engine.close()
+            raise
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The DuckDB connection underneath, for everything DuckDB can do."""
+        return self._engine.connection
+
+    def execute(self, script: str, parameters: object = None) -> Result:
+        """Run a script, plain SQL and release statements mixed; return the last result.
+
+        The whole script is read before anything runs. Each statement is a transaction unless the
+        script opens one itself. `parameters` go to a single plain statement.
+        """
+        last = deque(self.results(script, parameters), maxlen=1)
+        return last.pop() if last else Result()
+
+    def results(self, script: str, parameters: object = None) -> Iterator[Result]:
+        """Run a script statement by statement; each result is to be read before the next."""
+        statements = parse_script(script)
+        if parameters is not None and not (
+            len(statements) == 1 and isinstance(statements[0], PlainSql)
+        ):
+            raise StatementError("parameters go with one plain SQL statement")
+        for statement in statements:
+            yield self._run(statement, parameters)
+
+    def sql(self, query: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
+        """Return one query as a DuckDB relation: `owner.sql("FROM research.patients").df()`."""
+        statements = parse_script(query)
+        if len(statements) != 1:
+            raise StatementError("sql() takes one statement; run scripts with execute()")
+        statement = statements[0]
+        if isinstance(statement, PlainSql):
+            with located(statement, parameters is not None):
+                return self._engine.relation(statement.text, parameters)
+        result = self._run(statement)
+        rows = result.arrow() if result.columns else pa.table({"done": [result.message]})
+        return self._engine.relation_of(rows)
+
+    def releases(self) -> list[ReleaseInfo]:
+        """Return all releases, by name."""
+        return answers.list_releases(self._releases)
+
+    def describe(self, release: str) -> list[ColumnInfo]:
+        """Return the columns of a release: role, treatment, what undoes it."""
+        return answers.describe_release(self._releases, DescribeRelease(parse_name(release)))
+
+    def figures(self, release: str) -> list[Figure]:
+        """Return what GENERALIZE of a release reached and cost; empty without one."""
+        return answers.release_figures(self._releases, parse_name(release))
+
+    def explain(self, release: str, target: str = "duckdb") -> str:
+        """Return the SELECT of a release; secrets are in the store, not in it."""
+        return answers.explain_release(self._releases, ExplainRelease(parse_name(release), target))
+
+    def interpret(
+        self,
+        release: str,
+        predicate: str,
+        *,
+        passing_others: bool = False,
+        version: int | None = None,
+    ) -> Interpreted:
+        """Translate a condition on released columns into one on original columns.
+
+        With `passing_others`, conditions on columns that the release does not have are handed on
+        as they are: with several sites, each translates its own. `version` is the one that the
+        results come from, as `release_info` of a published file tells it; by default the newest.
+        """
+        statement = InterpretPredicate(parse_name(release), predicate, passing_others, version)
+        return interpreting.interpret_predicate(self._releases, statement)
+
+    def interpret_table(
+        self, release: str, table: str | pa.Table | pd.DataFrame, *, version: int | None = None
+    ) -> ResultsTable:
+        """Translate a table of results: rules, centroids, thresholds.
+
+        `table` names a table of the database, or is an Arrow table or a pandas frame, such as
+        mlxtend's with its sets of items.
+        """
+        wanted = Wanted(parse_name(release), version)
+        return interpreting.interpret_results(self._releases, wanted, table)
+
+    def interpret_file(
+        self, release: str, path: str | os.PathLike[str], *, version: int | None = None
+    ) -> ResultsTable:
+        """Translate a file of results: CSV, Parquet, or any text such as a printed tree."""
+        wanted = Wanted(parse_name(release), version)
+        return interpreting.interpret_file(self._releases, wanted, Path(path))
+
+    def publish(
+        self,
+        *releases: str,
+        to: str | os.PathLike[str],
+        format: str = "duckdb",
+        unlinkable: bool = False,
+    ) -> Result:
+        """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`."""
+        names = tuple(ReleaseName(parse_name(release)) for release in releases)
+        options = (Option("unlinkable", unlinkable),)
+        return self._run(PublishRelease(names, str(to), format, options))
+
+    def publications(self) -> list[PublishedRelease]:
+        """Return what was published, the latest last."""
+        return list_publications(self._engine)
+
+    def audit(
+        self,
+        release: str,
+        *,
+        against: str | None = None,
+        into: str | None = None,
+        to: str | Path | Sequence[str | Path] = (),
+        require: str | Sequence[str] | None = None,
+        is_internal: bool = False,
+    ) -> Report:
+        """Audit a release: risk, attacks, utility; `against` a table somebody may have.
+
+        `into` writes the audit as tables of a schema, `to` as files, .html or .json, all of it or
+        nothing. `require` is what must hold, such as "k>=5, prosecutor<=0.2" or a list of such
+        texts; the report's outcomes tell what does. `is_internal` adds to the report what only the
+        owner should see: the parameters of the script, small cells, exact figures.
+        """
+        # First of all: a typing error must not cost a minute.
+        requirements = requirements_of(require)
+        statement = audit_statement(release, against, into)
+        paths = [Path(path) for path in ([to] if isinstance(to, str | Path) else to)]
+        for path in paths:
+            check_file(path)
+        return self._audit(statement, paths, is_internal, requirements)
+
+    def progress(self) -> float:
+        """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
+        return self._engine.progress()
+
+    def on_stage(self, tell: Callable[[str], None]) -> None:
+        """Have `tell` called with what is being done, for a progress bar."""
+        self._releases = replace(self._releases, on_stage=tell)
+
+    def on_passphrase(self, ask: Callable[[bool], str]) -> None:
+        """Have `ask` called for the passphrase of an agreement file, with whether it is new.
+
+        Without it, the passphrase is read from the environment: `PPDM_PASSPHRASE`.
+        """
+        self._ask = ask
+
+    def interrupt(self) -> None:
+        """Stop the running statement; may be called from another thread."""
+        self._engine.interrupt()
+
+    def close(self) -> None:
+        """Close the database; another process may then open it."""
+        self._engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<ppdm_sql owner of {self._label!r}>"
+
+    def _run(self, statement: Statement, parameters: object = None) -> Result:
+        match statement:
+            case CreateRelease():
+                return made_result("created", create_release(self._releases, statement))
+            case RefreshRelease():
+                return made_result("refreshed", refresh_release(self._releases, statement))
+            case DropRelease():
+                found = drop_release(self._releases, statement)
+                done = "dropped" if found else "there was no"
+                return Result(message=f"{done} release {statement.name}")
+            case ShowReleases():
+                infos = answers.list_releases(self._releases)
+                return Result(answers.show_table(infos))
+            case DescribeRelease():
+                columns = answers.describe_release(self._releases, statement)
+                figures = answers.release_figures(self._releases, statement.name, statement.span)
+                more = Result(answers.figures_table(figures)) if figures else None
+                return Result(answers.describe_table(columns), more=more)
+            case ExplainRelease():
+                text = answers.explain_release(self._releases, statement)
+                return Result(answers.explain_table(text))
+            case CreateHierarchy():
+                create_hierarchy(self._engine, statement)
+                return Result(message=f"created hierarchy {statement.name}")
+            case DropHierarchy():
+                found = drop_hierarchy(self._engine, statement)
+                done = "dropped" if found else "there was no"
+                return Result(message=f"{done} hierarchy {statement.name}")
+            case ShowHierarchies():
+                return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
+            case ExplainHierarchies():
+                return Result(answers.explain_hierarchies(self._releases, statement))
+            case (
+                CreateAgreement()
+                | DropAgreement()
+                | ExportAgreement()
+                | ImportAgreement()
+                | DescribeAgreement()
+                | ShowAgreements()
+            ):
+                return self._run_agreement(statement)
+            case InterpretPredicate():
+                answer = interpreting.interpret_predicate(self._releases, statement)
+                return Result(interpreting.predicate_table(answer))
+            case InterpretTable():
+                results = interpreting.interpret_table(self._releases, statement)
+                return Result(results.table, "\n".join(results.notes))
+            case PublishRelease():
+                return published_result(publish(self._releases, statement))
+            case AuditRelease():
+                return audit_result(self._audit(statement), statement)
+            case PlainSql():
+                return self._plain(statement, parameters)
+
+    def _run_agreement(self, statement: AgreementStatement) -> Result:
+        known = Agreements(self._releases, self._ask)
+        match statement:
+            case CreateAgreement():
+                made = known.create(statement)
+                return Result(message=f"created agreement {made.name} ({made.fingerprint})")
+            case DropAgreement():
+                done = "dropped" if known.drop(statement) else "there was no"
+                return Result(message=f"{done} agreement {statement.name}")
+            case ExportAgreement():
+                made = known.export(statement)
+                return Result(message=f"sealed agreement {made.name} in '{statement.path}'")
+            case ImportAgreement():
+                made, is_new = known.bring_in(statement)
+                done = "imported" if is_new else "there was already"
+                return Result(message=f"{done} agreement {made.name} ({made.fingerprint})")
+            case DescribeAgreement():
+                return Result(known.describe(statement))
+            case ShowAgreements():
+                return Result(known.show())
+
+    def _audit(
+        self,
+        statement: AuditRelease,
+        paths: Sequence[Path] = (),
+        is_internal: bool = False,
+        requirements: Sequence[Requirement] = (),
+    ) -> Report:
+        check_places(self._engine, statement)
+        if statement.path is not None:
+            paths = [*paths, Path(statement.path)]
+        report = audit_release(self._releases, statement, is_internal, requirements)
+        with written_beside(report, paths, statement.path_span):
+            if statement.into is not None:
+                write_tables(self._engine, report, statement.into)
+        return report
+
+    def _plain(self, statement: PlainSql, parameters: object) -> Result:
+        with located(statement, parameters is not None):
+            return Result(self._engine.plain(statement.text, parameters))

@@ -1,0 +1,1 @@
+"""PUBLISH RELEASE: a snapshot is written, verified, recorded and handed over."""

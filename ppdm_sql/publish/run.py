@@ -1,0 +1,313 @@
+"""PUBLISH RELEASE: what leaves is written, checked, recorded and put in its place."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.delivery.destinations import INFO, INFO_TYPES, DatabaseFile, ParquetFolder
+from ppdm_sql.delivery.place import workplace
+from ppdm_sql.delivery.target import target_of
+from ppdm_sql.errors import (
+    BindError,
+    EngineError,
+    PpdmError,
+    Refused,
+    StoreError,
+    placed_at,
+    suggest,
+)
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.names import Name, QualifiedName
+from ppdm_sql.publish.linking import linking, links_before, links_of, shared_links
+from ppdm_sql.publish.snapshot import (
+    SHUFFLE,
+    check_pseudonyms,
+    settled,
+    snapshot_query,
+    verify_snapshot,
+)
+from ppdm_sql.release.version import released
+from ppdm_sql.store import parameters
+from ppdm_sql.store.publications import (
+    Publication,
+    new_name,
+    publication_keys,
+    record_publication,
+)
+from ppdm_sql.treatments.protocol import Links
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from ppdm_sql.delivery.destinations import Destination
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.language.syntax import PublishRelease, ReleaseName
+    from ppdm_sql.parameters import Drawn
+    from ppdm_sql.publish.linking import Link
+    from ppdm_sql.release.model import BoundRule, Step
+    from ppdm_sql.release.releases import Releases
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.store.catalog import ColumnEntry, Entry
+    from ppdm_sql.store.keys import RootKey
+    from ppdm_sql.store.parameters import VersionStorage
+
+_FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
+    "duckdb": DatabaseFile,
+    "parquet": ParquetFolder,
+}
+_CAUSES = {
+    "IO error": "the disk is full, or may not be written",
+    "Failed to commit": "the disk is full, or may not be written",
+    "OutOfMemory error": "out of memory",
+}
+_SHADOWS = (
+    "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
+    " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One release as it was written."""
+
+    entry: Entry
+    rows: int
+    treatments: str
+    targets: tuple[str, ...]
+    links: frozenset[Link] = field(repr=False)
+    """What its pseudonyms share with those of other releases; secret."""
+    agreement: str | None
+    """The fingerprint of the agreement with other sites."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a statement published."""
+
+    publication: Publication
+    releases: tuple[Written, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _OtherKeys:
+    """A version under keys of its own: the parameter row is another, the tables are the same."""
+
+    usual: VersionStorage
+    parameters: QualifiedName
+
+    def parameter_table(self) -> QualifiedName:
+        return self.parameters
+
+    def lookup_table(self, slot: str, table: str) -> QualifiedName:
+        return self.usual.lookup_table(slot, table)
+
+
+def publish(releases: Releases, statement: PublishRelease) -> Published:
+    """Write releases to a new file or folder and put it in its place, all or nothing."""
+    engine = releases.engine
+    if engine.in_transaction():
+        raise Refused(
+            "what is published cannot be taken back, so it is not part of a transaction",
+            statement.span,
+            "write COMMIT before it",
+        )
+    make = _FORMATS.get(statement.format)
+    if make is None:
+        raise BindError(
+            f"unknown format '{statement.format}'",
+            statement.format_span,
+            suggest(statement.format, _FORMATS, "formats"),
+        )
+    _refuse_shadows(engine, statement)
+    names = _full_names(releases, statement)
+    target = target_of(statement, names)
+    publication = Publication(
+        new_name(),
+        datetime.now(UTC).replace(tzinfo=None, microsecond=0),
+        str(target),
+        statement.format,
+        _unlinkable(statement),
+    )
+    engine.register(SHUFFLE)
+    with workplace(target.parent) as place:
+        destination = make(engine, place / target.name)
+        try:
+            with destination, engine.transaction():
+                written = _write(releases, statement.releases, publication, destination)
+        except EngineError as error:
+            raise _could_not_write(error, target) from None
+        links = {one.entry.name: one.links for one in written}
+        told = (*shared_links(links), *links_before(releases, publication, links))
+        releases.on_stage("putting it in its place")
+        with engine.transaction():
+            record_publication(engine, publication, [(one.entry, one.rows) for one in written])
+            destination.put(target)
+    return Published(publication, written, told)
+
+
+def _write(
+    releases: Releases,
+    named: Iterable[ReleaseName],
+    publication: Publication,
+    destination: Destination,
+) -> tuple[Written, ...]:
+    written = []
+    for release in named:
+        entry = releases.entry(release.name, release.span)
+        with placed_at(release.span):
+            version = releases.open(entry)
+            written.append(_write_release(releases, version, publication, destination))
+    rows = [
+        {
+            "release": str(one.entry.name),
+            "version": one.entry.version,
+            "published_at": publication.published_at,
+            "rows": one.rows,
+            "treatments": one.treatments,
+            "targets": ", ".join(one.targets) or None,
+            "publication": publication.name,
+            "agreement": one.agreement,
+        }
+        for one in written
+    ]
+    destination.write_info(pa.Table.from_pylist(rows, schema=INFO_TYPES))
+    return tuple(written)
+
+
+def _write_release(
+    releases: Releases, version: Version, publication: Publication, destination: Destination
+) -> Written:
+    engine, entry = version.engine, version.entry
+    releases.on_stage(f"writing {entry.name}")
+    parameters.read_row(engine, entry.storage, entry.tables)  # without it, no row would leave
+    columns = released(version.columns)
+    comments = {column.name: _comment(column) for column in columns}
+    links = links_of(releases, version.release)
+    with settled(version) as fixed:
+        with _under_keys(releases, fixed, publication) as keyed:
+            written = destination.write(entry.name, snapshot_query(keyed), comments)
+        releases.on_stage(f"checking {entry.name}")
+        targets = verify_snapshot(fixed, written)
+        if publication.unlinkable and links:
+            names = (name.text for rule, _, _ in linking(fixed.release) for name in rule.names)
+            check_pseudonyms(fixed, written, list(dict.fromkeys(names)))
+            links = frozenset()
+    count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
+    (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
+    treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
+    fingerprint = releases.fingerprint_of(version.release)
+    return Written(entry, row["rows"], treatments, targets, links, fingerprint)
+
+
+@contextmanager
+def _under_keys(
+    releases: Releases, version: Version, publication: Publication
+) -> Iterator[Version]:
+    """Give a version with its pseudonyms under keys of their own, if that is asked for."""
+    release, entry = version.release, version.entry
+    redrawn = list(linking(release)) if publication.unlinkable else []
+    if not redrawn:
+        yield version
+        return
+    if release.agreement is not None:
+        raise Refused(
+            f"'{entry.name}' is made under an agreement, so that sites can join on its pseudonyms",
+            hint="leave unlinkable out, or release the table without the agreement",
+        )
+    keys = publication_keys(releases.keys, publication.name, entry.name)
+    row = dict(parameters.read_row(version.engine, entry.storage, entry.tables))
+    for rule, step, _ in redrawn:
+        if release.grouping is not None and rule.role is Role.QUASI:
+            # Its pseudonyms are part of the combinations that GENERALIZE knows.
+            raise Refused(
+                f"'{rule.names[0]}' cannot be made unlinkable: GENERALIZE builds on its values",
+                hint="give it another role, or another treatment",
+            )
+        row |= parameters.parameters_of({step.slot: _redrawn(rule, step, keys)})
+    # The store keeps nothing of this: the keys follow from the name of the publication.
+    with version.engine.lend(parameters.one_row(row)) as lent:
+        yield replace(version, storage=_OtherKeys(entry.storage, lent))
+
+
+def _redrawn(rule: BoundRule, step: Step, keys: RootKey) -> Drawn:
+    """Return what a treatment draws under other keys, where no other one builds on its values."""
+    after = rule.steps[rule.steps.index(step) :]
+    if not isinstance(step.transform, Links) or not all(
+        isinstance(later.transform, Links) for later in after
+    ):
+        raise Refused(
+            f"'{rule.names[0]}' cannot be made unlinkable: what comes after {step.transform.keyword}"
+            " was drawn from its values",
+            hint=f"let {step.transform.keyword} be the last treatment of the column",
+        )
+    return step.transform.draw({}, keys, None)
+
+
+def _comment(column: ColumnEntry) -> str:
+    return f"{column.role}, {_words(column)}"
+
+
+def _words(column: ColumnEntry) -> str:
+    return " then ".join(column.treatments)
+
+
+def _full_names(releases: Releases, statement: PublishRelease) -> list[QualifiedName]:
+    names: list[QualifiedName] = []
+    for release in statement.releases:
+        name = releases.entry(release.name, release.span).name
+        if name in names:
+            raise BindError(f"'{name}' is listed twice", release.span)
+        if name == INFO:
+            raise Refused(
+                f"'{name}' is where a publication says what is in it",
+                release.span,
+                "give the release another name",
+            )
+        names.append(name)
+    return names
+
+
+def _unlinkable(statement: PublishRelease) -> bool:
+    chosen = False
+    for option in statement.options:
+        if option.name != "unlinkable":
+            raise BindError(
+                f"unknown option '{option.name}'",
+                option.span,
+                suggest(option.name, ["unlinkable"]),
+            )
+        if not isinstance(option.value, bool):
+            raise BindError("option 'unlinkable' must be true or false", option.span)
+        chosen = option.value
+    return chosen
+
+
+def _refuse_shadows(engine: Engine, statement: PublishRelease) -> None:
+    """Refuse to write through a function that stands before one of DuckDB's own."""
+    names = engine.query(_SHADOWS).column("name").to_pylist()
+    if names:
+        raise Refused(
+            f"the function '{names[0]}' of this database hides DuckDB's own: releases are computed"
+            " with that one",
+            statement.span,
+            "drop or rename it, then publish",
+        )
+
+
+def _could_not_write(error: EngineError, target: Path) -> PpdmError:
+    for sign, why in _CAUSES.items():
+        if sign in error.what:
+            return StoreError(
+                f"'{target}' could not be written: {why}",
+                error.span,
+                "nothing was published; what was there is still there",
+            )
+    return error

@@ -1,0 +1,168 @@
+"""What is written of one release: its rows in an order of their own, and what is checked of them."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.kernel import Kernel
+from ppdm_sql.engine.sql import column_of, table_of
+from ppdm_sql.errors import EngineError, InternalError, Refused, TreatmentError, plural
+from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.run import Generalizing
+from ppdm_sql.language.syntax import TableSource
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.release.compile import source_table
+from ppdm_sql.release.version import released
+from ppdm_sql.treatments.kernels.shuffle import shuffle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.language.syntax import Source
+    from ppdm_sql.release.model import Release
+    from ppdm_sql.release.version import Version
+
+SHUFFLE = Kernel("ppdm_shuffle", ("DOUBLE",), "UBIGINT", shuffle)
+"""Registered before a snapshot is written."""
+_ROWS = "s"
+_ENUM = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
+# What DuckDB 1.4 cannot read, or a file of storage version 1.2 cannot hold (tried, one by one).
+_UNREADABLE = re.compile(r"\b(?:VARIANT|GEOMETRY|TIME_NS|TIMESTAMPTZ_NS|TUPLE)\b|\bSTRUCT(?!\()")
+_NULL = '"NULL"'
+_STORED = (
+    "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name = ?"
+    " AND table_name = ? AND NOT system.main.contains(sql, 'GENERATED')"
+)
+
+
+@contextmanager
+def settled(version: Version) -> Iterator[Version]:
+    """Give a version whose source gives the same rows to whoever reads it.
+
+    A query or a view may draw, a file may change: what is verified and what is written would be
+    different rows. So the columns that are used are copied first, beside the owner's database and
+    for this transaction only. A table of the owner's stays the same in a transaction; and where
+    nothing is verified, nothing is copied.
+    """
+    release, engine = version.release, version.engine
+    if release.grouping is None or _stays(engine, release.source):
+        yield version
+        return
+    copy = QualifiedName.of("temp", "main", f"ppdm_source_{secrets.token_hex(8)}")
+    columns = [column_of(name.text, _ROWS) for name in _used_columns(release)]
+    rows = exp.select(*columns).from_(source_table(release.source, _ROWS))
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    engine.run(exp.Create(this=table_of(copy), kind="TABLE", expression=rows, properties=temporary))
+    try:
+        yield replace(version, release=replace(release, source=TableSource(copy)))
+    finally:
+        with suppress(EngineError):  # in an aborted transaction it is gone already
+            engine.run(exp.Drop(tables=[table_of(copy)], kind="TABLE"))
+
+
+def _stays(engine: Engine, source: Source) -> bool:
+    """Whether a source is a table of the owner's own database, without computed columns."""
+    if not isinstance(source, TableSource) or source.name.catalog != STORE_CATALOG:
+        return False
+    found = engine.query(_STORED, tuple(part.text for part in source.name.parts))
+    return bool(found.num_rows)
+
+
+def _used_columns(release: Release) -> list[Name]:
+    """Return the columns of the source that a release or its condition names, each once."""
+    names = [column.name for rule in release.rules for column in rule.columns]
+    names += [release.row_key.name] if release.row_key is not None else []
+    grouping = find_grouping(release)
+    if grouping is not None and grouping.when is not None:
+        names += [Name(node.name) for node in grouping.when.tree.find_all(exp.Column)]
+    return list(dict.fromkeys(names))
+
+
+def snapshot_query(version: Version) -> exp.Select:
+    """Return the SELECT that writes a release, in an order unrelated to any other."""
+    rows = version.select()
+    shown = [_published(name, type_) for name, type_ in version.engine.columns(rows)]
+    source = rows.subquery(exp.to_identifier(_ROWS, quoted=True))
+    # Of a random number, so that DuckDB asks anew for each row.
+    draw = exp.Anonymous(this=SHUFFLE.name, expressions=[_random()])
+    return exp.select(*shown).from_(source).order_by(draw)
+
+
+def verify_snapshot(version: Version, written: exp.Expr) -> tuple[str, ...]:
+    """Hold what was written against what this version promises; return the targets it reaches.
+
+    The release is settled: targets are measured on the rows that were written. Raises when they
+    are not what was promised; then nothing is published.
+    """
+    version.check_types()
+    found = [name for name, _ in version.engine.columns(exp.select("*").from_(written.copy()))]
+    if found != [column.name for column in released(version.columns)]:
+        raise InternalError(f"the columns of '{version.entry.name}' are not those of its version")
+    return _verify_targets(version)
+
+
+def _verify_targets(version: Version) -> tuple[str, ...]:
+    """Measure GENERALIZE again: rows that came since the release was made are in it, too."""
+    grouping = find_grouping(version.release)
+    if grouping is None:
+        return ()
+    generalizing = Generalizing(version, lambda _: None)
+    generalizing.verify(generalizing.population())
+    only = " (high class only)" if grouping.when is not None else ""
+    return tuple(f"{target}{only}" for target in grouping.targets)
+
+
+def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]) -> None:
+    """Raise when other keys made fewer names of as many values."""
+    usual = version.select().subquery(exp.to_identifier(_ROWS, quoted=True))
+    before, after = (_distinct(version.engine, rows, columns) for rows in (usual, written.copy()))
+    for column, expected, found in zip(columns, before, after, strict=True):
+        if found < expected:
+            lost = plural(expected - found, "value")
+            raise TreatmentError(
+                f"pseudonym: {lost} of '{column}' would share a pseudonym with another",
+                hint="publish again, which draws another key; or write a longer one: length => …",
+            )
+
+
+def _distinct(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> list[int]:
+    counts = [
+        exp.alias_(
+            exp.Count(this=exp.Distinct(expressions=[_column(column)])),
+            exp.to_identifier(f"c{index}", quoted=True),
+        )
+        for index, column in enumerate(columns)
+    ]
+    (row,) = engine.query(exp.select(*counts).from_(rows)).to_pylist()
+    return list(row.values())
+
+
+def _published(name: str, type_: str) -> exp.Expr:
+    """Return a column as it is published: the type of an ENUM lists values that no row has."""
+    if _UNREADABLE.search(_ENUM.sub("", type_)):
+        raise Refused(
+            f"column '{name}' is of a type that older clients cannot read",
+            hint="cast it in a (SELECT …) source",
+        )
+    column: exp.Expr = _column(name)
+    plain = _ENUM.sub("VARCHAR", type_).replace(_NULL, "INTEGER")
+    if plain != type_:
+        column = exp.Cast(this=column, to=exp.var(plain))
+    return exp.alias_(column, exp.to_identifier(name, quoted=True))
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def _random() -> exp.Expr:
+    """Return DuckDB's own `random()`: a macro of that name could stand before it."""
+    words = [exp.to_identifier("system"), exp.to_identifier("main")]
+    return exp.Dot.build([*words, exp.Anonymous(this="random")])

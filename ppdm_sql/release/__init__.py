@@ -1,0 +1,1 @@
+"""A release: bound to its source, compiled to one SELECT, opened again as a version."""

@@ -1,0 +1,188 @@
+"""What sites can agree on, and whether a release keeps to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import BindError, PpdmError, Refused, suggest
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateAgreement, Role
+from ppdm_sql.store.catalog import damaged
+from ppdm_sql.treatments.protocol import Agrees, Draws, InputColumn, UsesRowKey
+from ppdm_sql.types import ColumnType, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.language.syntax import ColumnRule, TransformCall
+    from ppdm_sql.names import Name
+    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.store.agreements import Agreement
+    from ppdm_sql.treatments.protocol import Transform
+
+# An agreement has no source: a treatment is tried on columns of these types.
+_TRIED = ("INTEGER", "DOUBLE", "VARCHAR", "DATE", "DECIMAL(18,2)", "BOOLEAN")
+KEY_KINDS = (Kind.INTEGER, Kind.TEXT, Kind.UUID, Kind.ENUM, Kind.DATE)
+"""Types of a KEY whose text is the same at every site."""
+
+
+def agreed_identity(name: Name) -> str:
+    """Return what keys of an agreed column are derived from: its name, at every site."""
+    return f"agreed:{name.folded}"
+
+
+def agreement_statement(agreement: Agreement) -> CreateAgreement:
+    """Return the statement that made an agreement, as the store keeps it."""
+    statements = parse_script(agreement.definition)
+    if len(statements) != 1 or not isinstance(statements[0], CreateAgreement):
+        raise damaged(f"agreement '{agreement.name}' cannot be read")
+    return statements[0]
+
+
+def check_agreement(statement: CreateAgreement, words: Mapping[str, type[Transform]]) -> None:
+    """Raise when a treatment is unknown, wrong, or depends on the data of one site."""
+    seen: set[Name] = set()
+    for rule in statement.rules:
+        for column in rule.columns:
+            if column.name in seen:
+                raise BindError(f"column '{column.name}' is listed twice", column.span)
+            seen.add(column.name)
+        if rule.role is Role.IDENTIFIER:
+            raise BindError(
+                "an IDENTIFIER never leaves, so there is nothing to agree on",
+                rule.span,
+                "remove it; each site lists its own",
+            )
+    steps = [step for rule in statement.rules for step in _try_rule(rule, words)]
+    keys = [rule for rule in statement.rules if rule.role is Role.KEY]
+    if len(keys) > 1 or any(len(rule.columns) > 1 for rule in keys):
+        raise BindError("an agreement has one KEY column", keys[-1].span)
+    for call, transform in steps:
+        if isinstance(transform, UsesRowKey) and not keys:
+            raise BindError(
+                f"{call.keyword} is fixed for each row: the sites must agree on a KEY",
+                call.span,
+                "list the KEY column, with or without a treatment",
+            )
+
+
+def _try_rule(
+    rule: ColumnRule, words: Mapping[str, type[Transform]]
+) -> list[tuple[TransformCall, Transform]]:
+    """Return the treatments of a rule on the first types that they all take."""
+    for call in rule.treatments:
+        if call.keyword not in words:
+            raise BindError(
+                f"unknown treatment '{call.keyword}'", call.span, suggest(call.keyword, words)
+            )
+    failures: list[PpdmError] = []
+    for type_ in _TRIED:
+        columns = tuple(
+            InputColumn(column.name, ColumnType(type_), agreed_identity(column.name))
+            for column in rule.columns
+        )
+        try:
+            return [
+                (call, transform)
+                for call, transform in _chain(rule, columns, words)
+                if _is_agreed(call, transform)
+            ]
+        except Refused:
+            raise
+        except PpdmError as error:
+            failures.append(error)
+    # Of all the reasons, one that is not about the type that was tried.
+    raise next((error for error in failures if "cannot treat" not in error.what), failures[0])
+
+
+def _chain(
+    rule: ColumnRule, columns: tuple[InputColumn, ...], words: Mapping[str, type[Transform]]
+) -> list[tuple[TransformCall, Transform]]:
+    chain = []
+    for call in rule.treatments:
+        transform = words[call.keyword].from_call(call, columns)
+        chain.append((call, transform))
+        columns = tuple(
+            InputColumn(column.name, type_, column.identity)
+            for column, type_ in zip(columns, transform.output_types(), strict=True)
+        )
+    return chain
+
+
+def _is_agreed(call: TransformCall, transform: Transform) -> bool:
+    if not isinstance(transform, Draws):
+        return True
+    if not isinstance(transform, Agrees):
+        raise Refused(
+            f"{call.keyword} cannot be agreed: it does not say that sites draw it alike", call.span
+        )
+    reason = transform.not_agreed()
+    if reason is not None:
+        raise Refused(f"{call.keyword} cannot be agreed: {reason}", call.span)
+    return True
+
+
+def check_release(
+    agreement: CreateAgreement,
+    rules: Sequence[ColumnRule],
+    bound: Sequence[BoundRule],
+    words: Mapping[str, type[Transform]],
+) -> None:
+    """Raise at the first place where a release says something else than its agreement."""
+    hint = f"DESCRIBE AGREEMENT {agreement.name} shows what was agreed"
+    groups = {_names(rule): rule for rule in agreement.rules}
+    for rule, mine in zip(rules, bound, strict=True):
+        if rule.role is Role.IDENTIFIER:
+            continue  # it stays, whatever it is
+        agreed = groups.get(_names(rule))
+        listed = ", ".join(str(column.name) for column in rule.columns)
+        if agreed is None:
+            known = (str(column.name) for other in agreement.rules for column in other.columns)
+            raise BindError(
+                f"agreement '{agreement.name}' has no line for '{listed}'",
+                rule.columns[0].span,
+                suggest(listed, known, "its columns"),
+            )
+        what = f"'{listed}' contradicts agreement '{agreement.name}'"
+        if agreed.role is not rule.role:
+            raise BindError(f"{what}: its role there is {agreed.role}", rule.span, hint)
+        _check_treatments(what, rule, agreed, mine, words, hint)
+
+
+def _check_treatments(
+    what: str,
+    rule: ColumnRule,
+    agreed: ColumnRule,
+    mine: BoundRule,
+    words: Mapping[str, type[Transform]],
+    hint: str,
+) -> None:
+    here = [call.keyword for call in rule.treatments]
+    there = [call.keyword for call in agreed.treatments]
+    if here != there:
+        said = " then ".join(there) or "no treatment"
+        raise BindError(f"{what}: its treatment there is {said}", rule.span, hint)
+    for step, (call, transform) in zip(
+        mine.steps, _chain(agreed, mine.columns, words), strict=False
+    ):
+        if step.transform != transform:
+            # Which arguments there are is no secret; what they are stays in the store.
+            raise BindError(
+                f"{what}: {call.keyword} has other arguments there{_different(rule, call)}",
+                step.span,
+                hint,
+            )
+
+
+def _different(rule: ColumnRule, agreed: TransformCall) -> str:
+    (mine,) = [call for call in rule.treatments if call.keyword == agreed.keyword][:1]
+    here = {argument.name: argument.value for argument in mine.arguments}
+    there = {argument.name: argument.value for argument in agreed.arguments}
+    names = [
+        name for name in {**there, **here} if name is not None and here.get(name) != there.get(name)
+    ]
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _names(rule: ColumnRule) -> tuple[Name, ...]:
+    return tuple(column.name for column in rule.columns)

@@ -1,0 +1,365 @@
+"""Statement and source schema to a `Release`: every error of names, roles and types arises here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from ppdm_sql.errors import BindError, InternalError, Refused, suggest
+from ppdm_sql.language.syntax import (
+    ColumnRule,
+    CreateAgreement,
+    CreateRelease,
+    FileSource,
+    Role,
+    Source,
+    TableSource,
+    TransformCall,
+)
+from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
+from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
+from ppdm_sql.release.lineage import column_identity
+from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
+from ppdm_sql.release.source_names import resolve_source
+from ppdm_sql.treatments.generalize import Generalize as Generalized
+from ppdm_sql.treatments.protocol import InputColumn, UsesRowKey
+from ppdm_sql.types import VARCHAR, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import Generalize
+    from ppdm_sql.release.model import RowClause
+    from ppdm_sql.treatments.protocol import Transform
+
+    BindClause: TypeAlias = Callable[
+        [
+            Generalize,
+            Sequence[BoundRule],
+            Mapping[Name, SourceColumn],
+            Mapping[str, str],
+        ],
+        RowClause,
+    ]
+
+_UNTREATED = "keep"
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "execution": ("native", "udf"),
+    "agreement": (),
+    "loss": ("precision", "ilm"),
+    "method": ("optimal", "mondrian"),
+    "suppressed": ("drop", "star"),
+}
+"""The words that an option takes, its default first; none: any name."""
+_OF_GENERALIZE = ("loss", "method", "suppressed")
+
+
+def bind_release(
+    statement: CreateRelease,
+    catalog: SourceCatalog,
+    transforms: Sequence[type[Transform]],
+    bind_clause: BindClause,
+) -> Release:
+    """Resolve every name and check every treatment against its columns."""
+    _check_name(statement)
+    _check_roles(statement)
+    options = _options(statement)
+    agreement = _agreement(statement, catalog)
+    source = resolve_source(statement, catalog)
+    columns = {column.name: column for column in catalog.columns(source)}
+    words = {transform.keyword: transform for transform in transforms}
+    _check_columns(statement, columns)
+    _check_released(statement)
+    rules = []
+    for index, rule in enumerate(_separated(statement)):
+        bound = tuple(
+            _agreed_column(columns[column.name], rule, column.span)
+            if agreement is not None
+            else InputColumn(
+                columns[column.name].name,
+                columns[column.name].type,
+                column_identity(catalog, source, columns[column.name].name),
+            )
+            for column in rule.columns
+        )
+        steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
+        names = tuple(column.name for column in rule.columns)
+        if names[0] in _generalized_names(statement) and rule.is_released and not rule.treatments:
+            steps = (_generalized_step(rule, bound, index),)
+        rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
+    if agreement is not None:
+        check_release(agreement, statement.rules, rules, words)
+    row_key = _row_key(tuple(rules), columns, catalog, source)
+    if agreement is not None and row_key is not None:
+        _check_agreed_key(row_key, rules)
+    grouping = None
+    if statement.generalize is not None:
+        grouping = bind_clause(statement.generalize, tuple(rules), columns, options)
+    agreed = agreement.name if agreement is not None else None
+    return Release(
+        statement.name, source, tuple(rules), row_key, options["execution"], grouping, agreed
+    )
+
+
+def check_new_names(statement: CreateRelease | CreateAgreement) -> None:
+    """Raise for names that our own SELECTs use; not asked of what an earlier program made."""
+    if isinstance(statement, CreateRelease):
+        for part in statement.name.parts:
+            if part.is_reserved and part != OWNER_SCHEMA:
+                raise Refused(
+                    f"a release may not be called '{statement.name}'",
+                    statement.name_span,
+                    RESERVED_HINT,
+                )
+    for rule in statement.rules:
+        for column in rule.columns:
+            if column.name.is_reserved:
+                raise Refused(
+                    f"a column of a release may not be called '{column.name}'",
+                    column.span,
+                    f"{RESERVED_HINT} in a (SELECT …) source",
+                )
+
+
+def _generalized_names(statement: CreateRelease) -> frozenset[Name]:
+    """Return the columns behind GENERALIZE."""
+    if statement.generalize is None:
+        return frozenset()
+    return frozenset(column.column.name for column in statement.generalize.columns)
+
+
+def _generalized_step(rule: ColumnRule, columns: Sequence[InputColumn], index: int) -> Step:
+    """Return what stands for a treatment in the rule of a generalized column."""
+    call = TransformCall(Generalized.keyword, span=rule.span)
+    return Step(Generalized.from_call(call, columns), f"t{index}_0", rule.span)
+
+
+def _separated(statement: CreateRelease) -> Iterator[ColumnRule]:
+    """Return the rules with generalized columns each in one of its own."""
+    generalized = _generalized_names(statement)
+    for rule in statement.rules:
+        if len(rule.columns) > 1 and any(column.name in generalized for column in rule.columns):
+            yield from (replace(rule, columns=(column,)) for column in rule.columns)
+        else:
+            yield rule
+
+
+def _agreement(statement: CreateRelease, catalog: SourceCatalog) -> CreateAgreement | None:
+    """Return the agreement that a release is made under, if there is one."""
+    for option in statement.options:
+        if option.name == "agreement":
+            found = catalog.agreement(Name(option.value)) if isinstance(option.value, str) else None
+            if found is None:
+                raise BindError(
+                    f"there is no agreement '{option.value}'",
+                    option.span,
+                    suggest(str(option.value), catalog.agreement_names(), "agreements"),
+                )
+            if statement.generalize is not None:
+                raise BindError(
+                    "GENERALIZE depends on the rows of one site, so it cannot be agreed",
+                    statement.generalize.span,
+                    "publish without it; the miner, or each site for itself, can generalize",
+                )
+            return found
+    return None
+
+
+def _agreed_column(column: SourceColumn, rule: ColumnRule, span: Span | None) -> InputColumn:
+    """Return a column whose keys come from its name; a KEY is its canonical text."""
+    type_ = column.type
+    if rule.role is Role.KEY:
+        if type_.kind not in KEY_KINDS:
+            raise BindError(
+                f"the KEY of an agreement must have the same text at every site; "
+                f"'{column.name}' is of type {type_}",
+                span,
+                "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID or DATE",
+            )
+        type_ = VARCHAR
+    return InputColumn(column.name, type_, agreed_identity(column.name))
+
+
+def _check_agreed_key(row_key: InputColumn, rules: Sequence[BoundRule]) -> None:
+    """Raise when rows would be told apart by a key that the sites do not share."""
+    if not any(rule.role is Role.KEY for rule in rules):
+        raise BindError(
+            f"under an agreement the key of a row is its KEY, not the PRIMARY KEY '{row_key.name}'",
+            hint="list the KEY column of the agreement",
+        )
+
+
+def _row_key(
+    rules: tuple[BoundRule, ...],
+    columns: dict[Name, SourceColumn],
+    catalog: SourceCatalog,
+    source: Source,
+) -> InputColumn | None:
+    """Return the key of a row where a treatment needs it: the KEY, or else the PRIMARY KEY."""
+    users = [
+        step for rule in rules for step in rule.steps if isinstance(step.transform, UsesRowKey)
+    ]
+    if not users:
+        return None
+    for rule in rules:
+        if rule.role is Role.KEY:
+            return _usable_key(rule.columns[0], users[0])
+    name = catalog.primary_key(source)
+    if name is None:
+        raise BindError(
+            f"{users[0].transform.keyword} is fixed for each row and needs to know rows apart",
+            users[0].span,
+            "list a KEY column: without a treatment it stays with the owner",
+        )
+    identity = column_identity(catalog, source, name)
+    return _usable_key(InputColumn(columns[name].name, columns[name].type, identity), users[0])
+
+
+def _usable_key(key: InputColumn, user: Step) -> InputColumn:
+    if key.type.kind in (Kind.FLOAT, Kind.OTHER):
+        raise BindError(
+            f"{user.transform.keyword} needs a KEY whose text is always the same; "
+            f"'{key.name}' is of type {key.type}",
+            user.span,
+            "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID, DATE or TIMESTAMP",
+        )
+    return key
+
+
+def _steps(
+    rule: ColumnRule,
+    columns: tuple[InputColumn, ...],
+    words: dict[str, type[Transform]],
+    index: int,
+) -> Iterator[Step]:
+    for place, call in enumerate(rule.treatments or (TransformCall(_UNTREATED, span=rule.span),)):
+        if call.keyword not in words:
+            names = ", ".join(str(column.name) for column in columns)
+            raise BindError(
+                f"unknown treatment '{call.keyword}' for column '{names}'",
+                _word_span(call),
+                suggest(call.keyword, words),
+            )
+        transform = words[call.keyword].from_call(call, columns)
+        types = transform.output_types()
+        if len(types) != len(columns):
+            raise InternalError(f"{call.keyword} changed the number of columns")
+        yield Step(transform, f"t{index}_{place}", call.span)
+        columns = tuple(
+            InputColumn(column.name, type_, column.identity)
+            for column, type_ in zip(columns, types, strict=True)
+        )
+
+
+def _word_span(call: TransformCall) -> Span | None:
+    if call.span is None:
+        return None
+    return type(call.span)(call.span.text, call.span.start, call.span.start + len(call.keyword))
+
+
+def _check_name(statement: CreateRelease) -> None:
+    if statement.name.catalog is not None:
+        raise BindError(
+            "a release lives in the owner's database",
+            statement.name_span,
+            f"write {QualifiedName(statement.name.parts[1:])}",
+        )
+    if statement.name.schema == OWNER_SCHEMA:
+        raise Refused(
+            f"'{OWNER_SCHEMA}' is the owner's store, not a place for releases",
+            statement.name_span,
+            "name another schema",
+        )
+
+
+def _check_roles(statement: CreateRelease) -> None:
+    keys = [rule for rule in statement.rules if rule.role is Role.KEY]
+    if len(keys) > 1 or (keys and len(keys[0].columns) > 1):
+        raise BindError(
+            "a release has one KEY column",
+            keys[-1].span,
+            "make one column of several in a (SELECT …) source",
+        )
+    for rule in statement.rules:
+        if rule.role is Role.IDENTIFIER and rule.treatments:
+            raise BindError(
+                "an IDENTIFIER never leaves, so it takes no treatment",
+                rule.treatments[0].span,
+                "remove the treatment, or give the column another role",
+            )
+
+
+def _check_released(statement: CreateRelease) -> None:
+    """Raise where nothing leaves; a misspelt name is told before, as what was meant would."""
+    if not any(rule.is_released for rule in statement.rules):
+        raise BindError(
+            "no column of this release leaves",
+            statement.name_span,
+            "IDENTIFIER and a KEY without a treatment stay with the owner",
+        )
+
+
+def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) -> None:
+    seen: set[Name] = set()
+    for rule in statement.rules:
+        for column in rule.columns:
+            if column.name not in columns:
+                raise BindError(
+                    f"there is no column '{column.name}' in {_called(statement.source)}",
+                    column.span,
+                    suggest(column.name.text, (str(name) for name in columns), "columns"),
+                )
+            if column.name in seen:
+                raise BindError(
+                    f"column '{column.name}' is listed twice",
+                    column.span,
+                    "a column has one role and one line",
+                )
+            seen.add(column.name)
+
+
+def _called(source: Source) -> str:
+    match source:
+        case TableSource(name):
+            return f"'{name}'"
+        case FileSource():
+            return "the file"
+        case _:
+            return "the SELECT"
+
+
+def _options(statement: CreateRelease) -> dict[str, str]:
+    """Return every option, given or by default; fail on any that does not exist."""
+    chosen = {name: choices[0] for name, choices in _OPTIONS.items() if choices}
+    for option in statement.options:
+        if option.name not in _OPTIONS:
+            raise BindError(
+                f"unknown option '{option.name}'", option.span, suggest(option.name, _OPTIONS)
+            )
+        if option.name in _OF_GENERALIZE and statement.generalize is None:
+            raise BindError(
+                f"option '{option.name}' belongs to GENERALIZE, which this release does not have",
+                option.span,
+                "remove it, or write GENERALIZE … UNTIL …",
+            )
+        choices = _OPTIONS[option.name]
+        if choices and option.value not in choices:
+            listed = ", ".join(f"'{choice}'" for choice in choices)
+            raise BindError(f"option '{option.name}' must be one of {listed}", option.span)
+        chosen[option.name] = str(option.value)
+    return _with_loss_of_method(statement, chosen)
+
+
+def _with_loss_of_method(statement: CreateRelease, chosen: dict[str, str]) -> dict[str, str]:
+    """Take the loss that local recoding is measured by: it has no levels to count."""
+    if chosen["method"] == "optimal":
+        return chosen
+    for option in statement.options:
+        if option.name == "loss" and option.value != "ilm":
+            raise BindError(
+                "local recoding has no levels for 'precision' to count",
+                option.span,
+                "write loss = 'ilm', or leave it out",
+            )
+    return {**chosen, "loss": "ilm"}

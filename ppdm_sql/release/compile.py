@@ -1,0 +1,366 @@
+"""A release as one SELECT over its source, its parameter row and its lookup tables.
+
+The tree is neutral: no secret is in it, only references to the owner's tables. Treatments that
+stand first in their chains make the first stage, those after THEN the next; each stage is a
+SELECT over the one before, so that no expression is written twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
+from ppdm_sql.errors import InternalError, Refused
+from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
+from ppdm_sql.names import Name
+from ppdm_sql.parameters import parameter_column
+from ppdm_sql.release.row_key import canonical_key, row_key_number
+from ppdm_sql.treatments.protocol import Checks, HasKernel, Measures
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from ppdm_sql.engine.targets import Target
+    from ppdm_sql.release.model import BoundRule, Plan, Release, Step
+    from ppdm_sql.treatments.protocol import Joined
+
+_INPUT, _PARAMETERS, _LOOKUP, _ROW = "s", "p", "m", "ppdm_row"
+KEYS = "keys"
+"""Name under which a statistics query counts the distinct row keys, where they are used."""
+ROWS = "rows"
+"""Name under which a statistics query counts the rows of the source."""
+
+
+@dataclass
+class _Stage:
+    """One SELECT in the making: its joins grow as treatments refer to what was drawn."""
+
+    plan: Plan
+    row_key: exp.Expr | None
+    lets: dict[str, exp.Expr] = field(default_factory=dict)
+    joins: list[exp.Join] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What one treatment sees of its stage."""
+
+    stage: _Stage
+    slot: str
+
+    def parameter(self, name: str) -> exp.Expr:
+        return column_of(parameter_column(self.slot, name), _PARAMETERS)
+
+    def let(self, value: exp.Expr) -> exp.Expr:
+        for name, earlier in self.stage.lets.items():
+            if earlier == value:
+                return column_of(name, _INPUT)
+        name = f"ppdm_{self.slot}_{len(self.stage.lets)}"
+        self.stage.lets[name] = value
+        return column_of(name, _INPUT)
+
+    def lookup(self, table: str, key: exp.Expr) -> exp.Expr:
+        return self.join(table, {"original": key})("released")
+
+    def join(self, table: str, keys: Mapping[str, exp.Expr]) -> Joined:
+        alias = self._next_alias()
+        on = [exp.EQ(this=key, expression=column_of(column, alias)) for column, key in keys.items()]
+        return self._join(table, alias, exp.and_(*on))
+
+    def join_below(self, table: str, key: exp.Expr) -> Joined:
+        alias = self._next_alias()
+        on = exp.GTE(this=key, expression=column_of("original", alias))
+        return self._join(table, alias, on, method="ASOF")
+
+    def join_nearest(
+        self, table: str, when: exp.Expr, distance: Callable[[Joined], exp.Expr]
+    ) -> Joined:
+        alias = self._next_alias()
+        candidates = f"{alias}_of"
+        name = self.stage.plan.storage.lookup_table(self.slot, table)
+        nearest = (
+            exp.select("*")
+            .from_(table_of(name, candidates))
+            .where(when)
+            # Groups are numbered, so that of two equally near ones the first is taken everywhere.
+            .order_by(
+                distance(partial(column_of, table=candidates)), column_of("number", candidates)
+            )
+            .limit(1)
+        )
+        lateral = exp.Lateral(
+            this=nearest.subquery(),
+            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+        )
+        self.stage.joins.append(exp.Join(this=lateral, on=exp.true(), side="LEFT"))
+        return partial(column_of, table=alias)
+
+    def row_key(self) -> exp.Expr:
+        if self.stage.row_key is None:
+            raise InternalError("a treatment asks for a row key that it did not say it uses")
+        return self.stage.row_key.copy()
+
+    def _next_alias(self) -> str:
+        return f"{_LOOKUP}{len(self.stage.joins)}"
+
+    def _join(self, table: str, alias: str, on: exp.Expr, method: str | None = None) -> Joined:
+        name = self.stage.plan.storage.lookup_table(self.slot, table)
+        self.stage.joins.append(
+            exp.Join(this=table_of(name, alias), on=on, side="LEFT", method=method)
+        )
+        return partial(column_of, table=alias)
+
+
+def release_select(plan: Plan) -> exp.Select:
+    """Return the SELECT of a whole release: what analysts read."""
+    if plan.release.execution == "udf" and not plan.target.calls_kernels:
+        raise Refused(f"{plan.target.name} cannot run Python functions: drop execution = 'udf'")
+    if plan.release.grouping is not None:
+        return plan.release.grouping.select(plan)
+    return rows_with(plan, {})
+
+
+def rows_with(plan: Plan, carried: Mapping[str, exp.Expr]) -> exp.Select:
+    """Return the treated columns of every row, and beside them values of the source's own.
+
+    `carried` are trees over columns of the source; a placeholder in them is a parameter.
+    """
+    taken = {name for rule in plan.release.released_rules for name in rule.names}
+    for name in carried:
+        if Name(name) in taken:
+            raise Refused(f"a column of a release may not be called '{name}'")
+    return _select(plan, plan.release.depth, is_final=True, carried=carried)
+
+
+def statistics_query(plan: Plan, stage: int) -> exp.Select | None:
+    """Return one SELECT for all that the treatments of a stage want to know.
+
+    None when nobody asks; the first stage always asks, for the number of rows.
+    """
+    aggregates: dict[str, exp.Expr] = {ROWS: exp.Count(this=exp.Star())} if stage == 0 else {}
+    if stage == 0 and (key := _row_key(plan.release, 0)) is not None:
+        aggregates[KEYS] = exp.Count(this=exp.Distinct(expressions=[key]))
+    for rule, step in plan.release.stage(stage):
+        if isinstance(step.transform, Measures):
+            for name, aggregate in step.transform.statistics(_inputs(rule, stage)).items():
+                aggregates[parameter_column(step.slot, name)] = aggregate
+    if not aggregates:
+        return None
+    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
+        _stage_source(plan, stage, {})
+    )
+
+
+def checks_query(plan: Plan, stage: int) -> exp.Select | None:
+    """Return one SELECT for what the treatments of a stage want to see of their results."""
+    aggregates: dict[str, exp.Expr] = {}
+    shown: list[exp.Expr] = []
+    under = _Stage(plan, _row_key(plan.release, stage))
+    for rule, step in plan.release.stage(stage):
+        if not isinstance(step.transform, Checks):
+            continue
+        before = [f"{step.slot}_i{i}" for i in range(len(rule.columns))]
+        after = [f"{step.slot}_o{i}" for i in range(len(rule.columns))]
+        wanted = step.transform.checks(
+            [column_of(name, _INPUT) for name in before],
+            [column_of(name, _INPUT) for name in after],
+        )
+        if wanted:
+            inputs = _inputs(rule, stage)
+            outputs = _outputs(rule, step, stage, under)
+            shown += [named(tree, name) for name, tree in zip(before, inputs, strict=True)]
+            shown += [named(tree, name) for name, tree in zip(after, outputs, strict=True)]
+            aggregates |= {parameter_column(step.slot, k): v for k, v in wanted.items()}
+    if not aggregates:
+        return None
+    values = _from_stage(exp.select(*shown), under, stage, {})
+    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
+        values.subquery(exp.to_identifier(_INPUT, quoted=True))
+    )
+
+
+def source_table(source: Source, alias: str = _INPUT) -> exp.Expr:
+    """Return a source as it stands behind FROM."""
+    if isinstance(source, QuerySource):
+        # A Var is written as it is: the owner's own text.
+        return exp.Subquery(
+            this=exp.Var(this=source.text),
+            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+        )
+    if isinstance(source, FileSource):
+        return exp.table_(
+            exp.to_identifier(source.path, quoted=True),
+            alias=exp.to_identifier(alias, quoted=True),
+        )
+    return table_of(source.name, alias)
+
+
+def _select(
+    plan: Plan,
+    stages: int,
+    is_final: bool,
+    carried: Mapping[str, exp.Expr],
+) -> exp.Select:
+    """Return the release after a number of stages."""
+    last = stages - 1
+    under = _Stage(plan, _row_key(plan.release, last))
+    shown: list[exp.Expr] = []
+    for rule in plan.release.released_rules:
+        step = rule.steps[last] if last < len(rule.steps) else None
+        outputs = _outputs(rule, step, last, under) if step else _inputs(rule, last)
+        names = [name.text for name in rule.names] if is_final else list(_stage_names(rule))
+        shown += [named(tree, name) for tree, name in zip(outputs, names, strict=True)]
+    if not is_final and under.row_key is not None:
+        shown.append(named(under.row_key, _ROW))
+    for name, tree in carried.items():
+        value = _of_source(tree) if last == 0 else column_of(name, _INPUT)
+        shown.append(named(value, name))
+    return _from_stage(exp.select(*shown), under, last, carried)
+
+
+def _of_source(tree: exp.Expr) -> exp.Expr:
+    """Return a carried tree with its columns and parameters where the first stage has them."""
+
+    def placed(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Placeholder):
+            return column_of(node.name, _PARAMETERS)
+        return column_of(node.name, _INPUT) if isinstance(node, exp.Column) else node
+
+    return tree.copy().transform(placed)
+
+
+def _from_stage(
+    select: exp.Select, under: _Stage, stage: int, carried: Mapping[str, exp.Expr]
+) -> exp.Select:
+    """Put a SELECT on the stage before it and join what its expressions refer to."""
+    for tree in select.expressions:
+        check_tree(tree, under.plan.target)
+    source = _stage_source(under.plan, stage, carried)
+    select = select.from_(_with_lets(source, under, stage, carried))
+    if _use_parameters((*select.expressions, *under.joins)):
+        select = _join_parameters(select, under)
+    for join in under.joins:
+        check_tree(join, under.plan.target)
+        select.append("joins", join)
+    return select
+
+
+def _with_lets(
+    source: exp.Expr, under: _Stage, stage: int, carried: Mapping[str, exp.Expr]
+) -> exp.Expr:
+    """Return a source with what the treatments want computed once beside its own columns.
+
+    What refers to something computed before stands in a SELECT over it.
+    """
+    release = under.plan.release
+    known = [column.name for rule in release.released_rules for column in _inputs(rule, stage)]
+    known += _handed_on(release, stage, carried)
+    for layer in _layers(under.lets):
+        shown = [named(column_of(name, _INPUT), name) for name in dict.fromkeys(known)]
+        for name, value in layer.items():
+            check_tree(value, under.plan.target)
+            if Name(name) in {Name(other) for other in known}:
+                raise Refused(f"a column of the source may not be called '{name}'")
+            shown.append(named(value.copy(), name))
+        inner = exp.select(*shown).from_(source)
+        if _use_parameters(layer.values()):
+            inner = _join_parameters(inner, under)
+        source = inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+        known += layer
+    return source
+
+
+def _layers(lets: Mapping[str, exp.Expr]) -> list[dict[str, exp.Expr]]:
+    """Put what refers to an earlier value one layer above it."""
+    layers: list[dict[str, exp.Expr]] = []
+    layer_of: dict[str, int] = {}
+    for name, value in lets.items():
+        below = (layer_of.get(column.name, -1) for column in value.find_all(exp.Column))
+        layer_of[name] = max(below, default=-1) + 1
+        if layer_of[name] == len(layers):
+            layers.append({})
+        layers[layer_of[name]][name] = value
+    return layers
+
+
+def _use_parameters(trees: Iterable[exp.Expr]) -> bool:
+    return any(
+        column.table == _PARAMETERS for tree in trees for column in tree.find_all(exp.Column)
+    )
+
+
+def _join_parameters(select: exp.Select, under: _Stage) -> exp.Select:
+    return select.join(
+        table_of(under.plan.storage.parameter_table(), _PARAMETERS), join_type="cross"
+    )
+
+
+def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) -> list[str]:
+    """Return the columns a stage needs beside those it treats: the row key, what is carried."""
+    if stage == 0:
+        key = [release.row_key.name.text] if release.row_key is not None else []
+        trees = (tree for value in carried.values() for tree in value.find_all(exp.Column))
+        return [*key, *(tree.name for tree in trees)]
+    return [*([_ROW] if release.row_key is not None else []), *carried]
+
+
+def _stage_source(plan: Plan, stage: int, carried: Mapping[str, exp.Expr]) -> exp.Expr:
+    if stage == 0:
+        return _source(plan.release, plan.target)
+    inner = _select(plan, stage, is_final=False, carried=carried)
+    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+
+
+def _source(release: Release, target: Target) -> exp.Expr:
+    """Return the source; under an agreement with its KEY as the sites share it."""
+    table = source_table(release.source)
+    if release.agreement is None:
+        return table
+    keys = {rule.columns[0].name for rule in release.rules if rule.role is Role.KEY}
+    used = [column for rule in release.released_rules for column in rule.columns]
+    used += [release.row_key] if release.row_key is not None else []
+    shown: dict[Name, exp.Expr] = {}
+    for name in dict.fromkeys(column.name for column in used):
+        value: exp.Expr = column_of(name.text, _INPUT)
+        shown[name] = named(canonical_key(value) if name in keys else value, name.text)
+        check_tree(shown[name], target)
+    inner = exp.select(*shown.values()).from_(table)
+    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+
+
+def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[exp.Expr, ...]:
+    scope = _Scope(under, step.slot)
+    inputs = _inputs(rule, stage)
+    transform = step.transform
+    if under.plan.release.execution == "udf" and isinstance(transform, HasKernel):
+        outputs = transform.kernel_expr(inputs, scope)
+    else:
+        outputs = transform.to_expr(inputs, scope)
+    if len(outputs) != len(rule.columns):
+        raise InternalError(f"{transform.keyword} changed the number of columns")
+    return outputs
+
+
+def _row_key(release: Release, stage: int) -> exp.Expr | None:
+    """Return the row key as a stage sees it: computed from the source, then handed on."""
+    if release.row_key is None:
+        return None
+    if stage > 0:
+        return column_of(_ROW, _INPUT)
+    return row_key_number(column_of(release.row_key.name.text, _INPUT), release.row_key.type)
+
+
+def _inputs(rule: BoundRule, stage: int) -> list[exp.Column]:
+    """Return what a rule's columns are called by the stage that reads them."""
+    if stage == 0:
+        return [column_of(column.name.text, _INPUT) for column in rule.columns]
+    return [column_of(name, _INPUT) for name in _stage_names(rule)]
+
+
+def _stage_names(rule: BoundRule) -> Iterator[str]:
+    first = rule.steps[0].slot
+    return (f"{first}_c{i}" for i in range(len(rule.columns)))

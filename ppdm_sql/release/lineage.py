@@ -1,0 +1,200 @@
+"""Which source column a column really is: the same answer for a table, a view of it, a SELECT.
+
+Keys are derived from this identity, so that a second release of the same column, made through a
+view or a subquery, gets the same pseudonyms and the same noise: nothing is gained by comparing.
+Where a column cannot be followed (an expression, a join without table names) its name alone
+stands for it, which errs on the side of sharing a key.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
+
+from ppdm_sql.language.syntax import FileSource, QuerySource, Source
+from ppdm_sql.names import Name, QualifiedName, quote
+
+if TYPE_CHECKING:
+    from ppdm_sql.release.model import SourceCatalog
+
+_DUCKDB = Dialect.get_or_raise("duckdb")
+_DEEPEST = 32
+_MAX_NODES = 100_000
+
+
+def column_identity(catalog: SourceCatalog, source: Source, column: Name) -> str:
+    """Return the identity of one column of a source."""
+    if isinstance(source, FileSource):
+        return f"file:{quote(PurePath(source.path).name)}.{quote(column.folded)}"
+    trace = _Trace(catalog)
+    if isinstance(source, QuerySource):
+        found = trace.in_query(parse_query(source.text), column, {}, _DEEPEST)
+    else:
+        found = trace.in_relation(source.name, column, _DEEPEST)
+    return found or f"column:{quote(column.folded)}"
+
+
+def parse_query(text: str) -> exp.Query | None:
+    """Return a SELECT as a tree to look at, never to run; None where sqlglot cannot read it."""
+    logger = logging.getLogger("sqlglot")
+    was_disabled, logger.disabled = logger.disabled, True  # its warnings quote the text
+    try:
+        trees = _DUCKDB.parse(text, error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES)
+    except (SqlglotError, RecursionError):
+        return None
+    finally:
+        logger.disabled = was_disabled
+    tree = trees[0] if len(trees) == 1 else None
+    if isinstance(tree, exp.Create):
+        tree = tree.expression
+    while isinstance(tree, exp.Subquery | exp.Paren) and not tree.args.get("joins"):
+        tree = tree.this
+    return tree if isinstance(tree, exp.Query) else None
+
+
+def table_name(table: exp.Table) -> QualifiedName:
+    """Return the name of a table as it is written."""
+    return QualifiedName(tuple(Name(part.name) for part in table.parts))
+
+
+def visible_ctes(table: exp.Table) -> set[Name]:
+    """Return the names that stand for CTEs where a table is named."""
+    names: set[Name] = set()
+    inside: exp.Expr = table
+    parent = table.parent
+    while parent is not None:
+        if isinstance(parent, exp.With):
+            # A CTE sees those before it, and itself when it is recursive.
+            for cte in parent.expressions:
+                if cte is inside and not parent.args.get("recursive"):
+                    break
+                names.add(Name(cte.alias))
+                if cte is inside:
+                    break
+        elif isinstance(parent, exp.Query) and not isinstance(inside, exp.With):
+            names |= {Name(cte.alias) for cte in parent.ctes}
+        inside, parent = parent, parent.parent
+    return names
+
+
+@dataclass(frozen=True)
+class _Trace:
+    """Follows columns through queries, views and tables."""
+
+    catalog: SourceCatalog
+    home: tuple[Name, ...] = ()
+    """Catalog and schema of the view that is followed: its names are looked up there first."""
+
+    def in_relation(self, name: QualifiedName, column: Name, depth: int) -> str | None:
+        relation = None
+        if self.home and len(name.parts) < 3:
+            missing = self.home[: 3 - len(name.parts)]
+            relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
+        relation = relation or self.catalog.resolve(name)
+        if relation is None or depth == 0:
+            return None
+        if relation.view_sql is None:
+            return "table:" + ".".join(
+                quote(part.folded) for part in (*relation.name.parts, column)
+            )
+        if relation.has_renamed_columns:
+            return None
+        inner = _Trace(self.catalog, relation.name.parts[:2])
+        return inner.in_query(parse_query(relation.view_sql), column, {}, depth - 1)
+
+    def in_query(
+        self, query: exp.Expr | None, column: Name, ctes: dict[Name, exp.CTE], depth: int
+    ) -> str | None:
+        while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("joins"):
+            query = query.this
+        if not isinstance(query, exp.Select) or depth == 0:
+            return None
+        ctes = ctes | {Name(cte.alias): cte for cte in query.ctes}
+        tables = _tables(query)
+        found = _projected(query, column)
+        if found is None or tables is None:
+            return None
+        qualifier, original = found
+        table = _pick(tables, qualifier)
+        if table is None or _renames_columns(table):
+            return None
+        if isinstance(table, exp.Subquery):
+            return self.in_query(table.this, original, ctes, depth - 1)
+        if not isinstance(table.this, exp.Identifier):
+            return None
+        name = table_name(table)
+        if len(name.parts) == 1 and name.name in ctes:
+            cte = ctes[name.name]
+            if _renames_columns(cte):
+                return None
+            outer = {other: tree for other, tree in ctes.items() if tree is not cte}
+            return self.in_query(cte.this, original, outer, depth - 1)
+        return self.in_relation(name, original, depth - 1)
+
+
+def _tables(query: exp.Select) -> dict[Name, exp.Table | exp.Subquery] | None:
+    """Return the tables behind FROM by the names they have there; None for anything unusual."""
+    start = query.args.get("from_")
+    waiting = [start.this] if start else []
+    waiting += [join.this for join in query.args.get("joins") or ()]
+    tables: dict[Name, exp.Table | exp.Subquery] = {}
+    while waiting:
+        source = waiting.pop()
+        waiting += [join.this for join in source.args.get("joins") or ()]
+        if isinstance(source, exp.Paren) or (
+            isinstance(source, exp.Subquery) and isinstance(source.this, exp.Table)
+        ):
+            waiting.append(source.this)  # (a JOIN b)
+        elif isinstance(source, exp.Table | exp.Subquery):
+            name = Name(source.alias_or_name)
+            if name in tables:
+                return None
+            tables[name] = source
+        else:
+            return None
+    return tables
+
+
+def _pick(
+    tables: dict[Name, exp.Table | exp.Subquery], qualifier: Name | None
+) -> exp.Table | exp.Subquery | None:
+    if qualifier is not None:
+        return tables.get(qualifier)
+    return next(iter(tables.values())) if len(tables) == 1 else None
+
+
+def _renames_columns(table: exp.Expr) -> bool:
+    alias = table.args.get("alias")
+    return bool(isinstance(alias, exp.TableAlias) and alias.args.get("columns"))
+
+
+def _projected(query: exp.Select, column: Name) -> tuple[Name | None, Name] | None:
+    """Return (table, column) behind an output column that is a plain column or comes by `*`."""
+    stars: list[Name | None] = []
+    for projection in query.expressions:
+        inner = projection.unalias()
+        while isinstance(inner, exp.Paren):
+            inner = inner.this
+        star = inner.this if isinstance(inner, exp.Column) else inner
+        if isinstance(star, exp.Star):
+            if star.args.get("rename") or _lists(star, "replace", column):
+                return None
+            if not _lists(star, "except_", column):
+                stars.append(Name(inner.table) if getattr(inner, "table", "") else None)
+        elif Name(projection.output_name) == column:
+            if not isinstance(inner, exp.Column):
+                return None
+            return (Name(inner.table) if inner.table else None), Name(inner.name)
+    if not query.expressions:  # FROM-first without a SELECT
+        stars.append(None)
+    return (stars[0], column) if len(stars) == 1 else None
+
+
+def _lists(star: exp.Star, clause: str, column: Name) -> bool:
+    return any(Name(item.alias_or_name) == column for item in star.args.get(clause) or ())

@@ -1,0 +1,188 @@
+"""A release after binding: every name resolved, every treatment checked against its columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from ppdm_sql.engine.targets import DUCKDB
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sqlglot import exp
+
+    from ppdm_sql.engine.targets import Target
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Role, Source
+    from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.treatments.protocol import InputColumn, Transform
+    from ppdm_sql.types import ColumnType
+
+
+GENERALIZE = "generalize"
+"""The word for what GENERALIZE makes of a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One treatment of a rule, and where it stands in the script."""
+
+    transform: Transform = field(repr=False)
+    slot: str
+    """Name of its place in the release: prefixes its parameters and tables."""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRule:
+    """One line of a release with its columns resolved."""
+
+    columns: tuple[InputColumn, ...]
+    names: tuple[Name, ...]
+    """The names under which they are released: as the script spells them."""
+    role: Role
+    steps: tuple[Step, ...]
+    is_released: bool
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_generalized(self) -> bool:
+        """Whether GENERALIZE treats it."""
+        return any(step.transform.keyword == GENERALIZE for step in self.steps)
+
+    @property
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """The types that leave."""
+        if self.steps:
+            return self.steps[-1].transform.output_types()
+        return tuple(column.type for column in self.columns)
+
+
+class RowClause(Protocol):
+    """A clause that decides over whole rows, such as GENERALIZE: what a release knows of it."""
+
+    def select(self, plan: Plan) -> exp.Select:
+        """Return the SELECT of the whole release."""
+        ...
+
+    def waiting(self, plan: Plan) -> exp.Select:
+        """Return a SELECT that counts the rows it withholds until the release is refreshed."""
+        ...
+
+
+class Storage(Protocol):
+    """Where a version of a release keeps its parameters and tables."""
+
+    def parameter_table(self) -> QualifiedName:
+        """Return the name of the one-row table of parameters."""
+        ...
+
+    def lookup_table(self, slot: str, table: str) -> QualifiedName:
+        """Return the name of one of a treatment's tables."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What a CREATE RELEASE means for its source."""
+
+    name: QualifiedName
+    source: Source
+    rules: tuple[BoundRule, ...]
+    row_key: InputColumn | None = None
+    """The key of a row, where a treatment is fixed for each row."""
+    execution: str = "native"
+    """`native` SQL expressions, or `udf`: the Python kernels."""
+    grouping: RowClause | None = None
+    """GENERALIZE, where the release has one."""
+    agreement: Name | None = None
+    """The agreement with other sites that everything is drawn from."""
+
+    @property
+    def released_rules(self) -> tuple[BoundRule, ...]:
+        """The rules whose columns leave."""
+        return tuple(rule for rule in self.rules if rule.is_released)
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest chain of treatments."""
+        return max((len(rule.steps) for rule in self.released_rules), default=0)
+
+    def stage(self, index: int) -> Iterator[tuple[BoundRule, Step]]:
+        """Return the treatments that stand at one place of their chains."""
+        for rule in self.released_rules:
+            if index < len(rule.steps):
+                yield rule, rule.steps[index]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What SQL is made of: a release, where its parameters are, and whom the SQL is for."""
+
+    release: Release
+    storage: Storage
+    target: Target = DUCKDB
+
+
+@dataclass(frozen=True, slots=True)
+class SourceColumn:
+    """A column as the source has it."""
+
+    name: Name
+    type: ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A table or view that a name stands for."""
+
+    name: QualifiedName
+    """Catalog, schema and name, as the engine spells them."""
+    is_temporary: bool
+    view_sql: str | None = field(default=None, repr=False)
+    """The text of a view; None for a table."""
+    has_renamed_columns: bool = False
+    """Whether a view gives its columns other names than its SELECT does."""
+    is_hidden: bool = False
+    """Whether a temporary table of its name would be read in its place."""
+
+
+class SourceCatalog(Protocol):
+    """What binding asks of an engine about sources."""
+
+    def columns(self, source: Source) -> tuple[SourceColumn, ...]:
+        """Return the columns of a source; raise `EngineError` when it cannot be read."""
+        ...
+
+    def resolve(self, name: QualifiedName) -> Relation | None:
+        """Return the table or view that a name stands for."""
+        ...
+
+    def is_release(self, name: QualifiedName) -> bool:
+        """Whether a view is a release, by its full name."""
+        ...
+
+    def primary_key(self, source: Source) -> Name | None:
+        """Return the one column of a table's PRIMARY KEY, if it has such."""
+        ...
+
+    def check_query(self, source: QuerySource) -> None:
+        """Raise, with its place, when a source in parentheses is not one SELECT."""
+        ...
+
+    def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
+        """Return the tables a source reads in the end, behind views and macros."""
+        ...
+
+    def agreement(self, name: Name) -> CreateAgreement | None:
+        """Return an agreement with other sites, as it was made."""
+        ...
+
+    def agreement_names(self) -> tuple[str, ...]:
+        """Return the names of all agreements."""
+        ...
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Return the names of all tables and views a source could be."""
+        ...

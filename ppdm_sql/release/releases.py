@@ -1,0 +1,151 @@
+"""The releases of one store: found by name, bound to their sources, opened as versions.
+
+Every CREATE OR REPLACE draws anew: the same alias then means something else. So results are read
+with the version that they come from, and an answer says so where there is a choice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import BindError, InternalError, PpdmError, StoreError, placed_at, suggest
+from ppdm_sql.names import QualifiedName
+from ppdm_sql.release.bind import bind_release
+from ppdm_sql.release.sources import Sources
+from ppdm_sql.release.version import Version, definition_of
+from ppdm_sql.store import agreements, catalog
+from ppdm_sql.store.history import versions_held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import CreateRelease
+    from ppdm_sql.release.bind import BindClause
+    from ppdm_sql.release.model import Release
+    from ppdm_sql.store.agreements import Agreement
+    from ppdm_sql.store.catalog import Entry
+    from ppdm_sql.store.keys import RootKey
+    from ppdm_sql.treatments.protocol import Transform
+
+_MOST_LISTED = 10
+_AS_IT_WAS = "give its source the columns and types back that it had, or a view of the same name"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A release as a statement names it."""
+
+    name: QualifiedName
+    version: int | None = None
+    """None: the newest."""
+    span: Span | None = None
+    version_span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Releases:
+    """The releases of one store."""
+
+    engine: Engine
+    keys: RootKey
+    transforms: Sequence[type[Transform]]
+    bind_clause: BindClause
+    """Binds what stands behind GENERALIZE."""
+    on_stage: Callable[[str], None] = lambda _: None
+    """Told what is being done, for a progress bar."""
+
+    def find(self, name: QualifiedName) -> Entry | None:
+        """Return what the store knows of a release, if it knows one of that name."""
+        return catalog.find_entry(self.engine, self.full_name(name))
+
+    def entry(self, name: QualifiedName, span: Span | None = None) -> Entry:
+        """Return what the store knows of a release; raise when it knows none of that name."""
+        entry = self.find(name)
+        if entry is None:
+            known = [str(other.name) for other in catalog.list_entries(self.engine)]
+            raise BindError(
+                f"there is no release '{name}'", span, suggest(str(name), known, "releases")
+            )
+        return entry
+
+    def bind(self, statement: CreateRelease, sources: Sources | None = None) -> Release:
+        """Return what a CREATE RELEASE means for its source as it is now."""
+        sources = sources or Sources(self.engine)
+        return bind_release(statement, sources, self.transforms, self.bind_clause)
+
+    def open(self, entry: Entry, span: Span | None = None) -> Version:
+        """Return a version bound to its source as it is now; errors point at `span`."""
+        with placed_at(span):
+            release = self.bind(definition_of(entry))
+        return Version(release, entry.storage, engine=self.engine, entry=entry)
+
+    def open_wanted(self, wanted: Wanted) -> tuple[Version, tuple[str, ...]]:
+        """Return the version that a statement wants, and what is to be said of the choice.
+
+        Raises where its source is not what it was made of.
+        """
+        entry, said = self._choose(wanted)
+        try:
+            version = self.open(entry, wanted.span)
+            with placed_at(wanted.span):
+                version.check_types()
+        except PpdmError as error:
+            if not isinstance(error, StoreError):
+                which = f"version {entry.version} of '{entry.name}'"
+                error.what = f"{which} does not fit its source as it is now: {error.what}"
+                error.hint = _AS_IT_WAS
+            raise
+        return version, said
+
+    def full_name(self, name: QualifiedName) -> QualifiedName:
+        """Return a name with its schema."""
+        if name.schema is not None:
+            return name
+        return QualifiedName((self.engine.current_schema(), name.name))
+
+    def keys_of(self, release: Release) -> RootKey:
+        """Return the keys that a release draws from: the store's own, or its agreement's."""
+        agreement = self._agreement_of(release)
+        return self.keys if agreement is None else agreement.keys
+
+    def fingerprint_of(self, release: Release) -> str | None:
+        """Return the fingerprint of a release's agreement: what other sites compare."""
+        agreement = self._agreement_of(release)
+        return None if agreement is None else agreement.fingerprint
+
+    def _agreement_of(self, release: Release) -> Agreement | None:
+        if release.agreement is None:
+            return None
+        agreement = agreements.find_agreement(self.engine, release.agreement)
+        if agreement is None:
+            raise InternalError("a release was bound to an agreement that is not there")
+        return agreement
+
+    def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
+        newest = self.entry(wanted.name, wanted.span)
+        held = versions_held(self.engine, newest)
+        if wanted.version is None:
+            if all(entry.version == newest.version for entry in held):
+                return newest, ()
+            note = (
+                f"read as version {newest.version} of {newest.name} "
+                "(VERSION n reads results of an earlier one)"
+            )
+            return newest, (note,)
+        for entry in held:
+            if entry.version == wanted.version:
+                return entry, ()
+        raise BindError(
+            f"the store holds no version {wanted.version} of '{newest.name}'",
+            wanted.version_span or wanted.span,
+            _listed([entry.version for entry in held]),
+        )
+
+
+def _listed(versions: list[int]) -> str:
+    more = len(versions) - _MOST_LISTED
+    latest = ", ".join(map(str, versions[-_MOST_LISTED:]))
+    return f"versions: {latest}" + (f" and {more} earlier ones" if more > 0 else "")

@@ -1,0 +1,51 @@
+"""The row key as one BIGINT: what keyed randomness is a function of.
+
+An integer is taken as it is. Any other key becomes the first 8 bytes of SHA-256 of its text, as a
+signed number, so that `7` in a text column and in a DECIMAL one are not mixed up with integers.
+"""
+
+from __future__ import annotations
+
+import string
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.types import FITS_BIGINT
+
+if TYPE_CHECKING:
+    from ppdm_sql.types import ColumnType
+
+_HALF, _WHOLE = 2**63, 2**64
+
+
+def canonical_key(column: exp.Expr) -> exp.Expr:
+    """Return the text of a key as sites with different tables share it; NULL stays NULL.
+
+    7 and '7' are one key, and so are those that differ in the case of ASCII letters or in spaces,
+    wherever they stand: TRANSLATE deletes what has no counterpart.
+    """
+    return exp.Translate(
+        this=exp.cast(column, "VARCHAR"),
+        from_=exp.Literal.string(string.ascii_uppercase + string.whitespace),
+        to=exp.Literal.string(string.ascii_lowercase),
+    )
+
+
+def row_key_number(column: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a key column as BIGINT; NULL stays NULL."""
+    if type_.text in FITS_BIGINT:
+        return exp.cast(column, "BIGINT")
+    digest = exp.SHA2(this=exp.cast(column, "VARCHAR"), length=exp.Literal.number(256))
+    digits = exp.Substring(this=digest, start=exp.Literal.number(1), length=exp.Literal.number(16))
+    hexadecimal = exp.DPipe(this=exp.Literal.string("0x"), expression=digits)
+    unsigned = exp.cast(hexadecimal, "UBIGINT", dialect="duckdb")
+    below = exp.cast(unsigned.copy(), "INT128") - exp.Literal.number(_WHOLE)
+    return (
+        exp.case()
+        .when(
+            exp.LT(this=unsigned, expression=exp.Literal.number(_HALF)),
+            exp.cast(unsigned.copy(), "BIGINT"),
+        )
+        .else_(exp.cast(exp.paren(below), "BIGINT"))
+    )

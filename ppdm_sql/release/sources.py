@@ -1,0 +1,152 @@
+"""What binding asks about sources, answered from the engine's catalog as it is at one moment."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from ppdm_sql.errors import BindError, EngineError, Span, StatementError
+from ppdm_sql.language.error_places import place_in
+from ppdm_sql.language.script import parse_table
+from ppdm_sql.language.syntax import FileSource, TableSource
+from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.release.agreed import agreement_statement
+from ppdm_sql.release.compile import source_table
+from ppdm_sql.release.model import Relation, SourceColumn
+from ppdm_sql.store import agreements, catalog
+from ppdm_sql.types import ColumnType
+
+if TYPE_CHECKING:
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Source
+
+_MAIN = Name("main")
+_PATTERN = re.compile(r"[*?\[{]|://")
+_COLUMN_LIST = re.compile(r'CREATE VIEW (?:"(?:[^"]|"")*"|[^\s("])+ ?\(')
+_PRIMARY_KEY = (
+    "SELECT constraint_column_names FROM duckdb_constraints() WHERE database_name = ?"
+    " AND schema_name = ? AND table_name = ? AND constraint_type = 'PRIMARY KEY'"
+)
+_RELATIONS = (
+    "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
+    " database_name = system.main.current_database() AS here, schema_name = system.main.current_schema() AS near"
+    " FROM duckdb_tables() UNION ALL "
+    "SELECT database_name, schema_name, view_name, temporary, sql,"
+    " database_name = system.main.current_database(), schema_name = system.main.current_schema()"
+    " FROM duckdb_views() WHERE NOT internal"
+)
+
+
+class Sources:
+    """The tables and views that are there while one statement runs; the catalog is read once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def columns(self, source: Source) -> tuple[SourceColumn, ...]:
+        """Return the columns of a source; raise `EngineError` when it cannot be read."""
+        if isinstance(source, FileSource) and _is_missing(source.path):
+            raise no_such_file(source.path, source.span)
+        select = exp.select("*").from_(source_table(source)).limit(0)
+        try:
+            found = self._engine.columns(select)
+        except EngineError as error:
+            error.what = f"the source cannot be read: {error.what}"
+            raise error.at(source.span) from None
+        return tuple(SourceColumn(Name(name), ColumnType(type_)) for name, type_ in found)
+
+    def check_query(self, source: QuerySource) -> None:
+        """Raise, with its place, when a source in parentheses is not one SELECT."""
+        try:
+            is_select = self._engine.is_one_select(source.text)
+        except EngineError as error:
+            error.what = f"this SELECT cannot be read: {error.what}"
+            if source.span is None:
+                raise
+            start = source.span.start + source.span.source.index(source.text)
+            inside = Span(source.span.text, start, start + len(source.text))
+            raise error.at(place_in(inside, error.engine_text)) from None
+        if not is_select:
+            raise StatementError("a source in parentheses must be one SELECT", source.span)
+
+    def resolve(self, name: QualifiedName) -> Relation | None:
+        """Return the table or view that a name stands for, as DuckDB would find it."""
+        matches = [row for row in self._relations if _matches(row, name)]
+        if not matches:
+            return None
+        row = min(matches, key=lambda row: (not row["temporary"], not row["here"], not row["near"]))
+        parts = QualifiedName.of(row["database_name"], row["schema_name"], row["name"])
+        renamed = bool(row["sql"] and _COLUMN_LIST.match(row["sql"]))
+        # DuckDB forgets the catalog of a view's tables, and in `main` temporary ones come first.
+        is_hidden = Name(row["schema_name"]) == _MAIN and any(
+            other["temporary"] and Name(other["name"]) == parts.name for other in self._relations
+        )
+        hidden = is_hidden and not row["temporary"]
+        return Relation(parts, row["temporary"], row["sql"], renamed, hidden)
+
+    def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
+        """Return the tables a source reads in the end, behind views and macros."""
+        select = exp.select("*").from_(source_table(source))
+        return tuple(parse_table(name) for name in self._engine.base_tables(select))
+
+    def is_release(self, name: QualifiedName) -> bool:
+        """Whether a view is a release, by its full name."""
+        if not any(Name(row["schema_name"]) == OWNER_SCHEMA for row in self._relations):
+            return False
+        entries = catalog.list_entries(self._engine)
+        return any((STORE_CATALOG, *entry.name.parts) == name.parts for entry in entries)
+
+    def primary_key(self, source: Source) -> Name | None:
+        """Return the one column of a table's PRIMARY KEY, if it has such."""
+        if not isinstance(source, TableSource) or len(source.name.parts) != 3:
+            return None
+        rows = self._engine.query(_PRIMARY_KEY, tuple(part.text for part in source.name.parts))
+        keys = rows.column("constraint_column_names").to_pylist()
+        return Name(keys[0][0]) if len(keys) == 1 and len(keys[0]) == 1 else None
+
+    def agreement(self, name: Name) -> CreateAgreement | None:
+        """Return an agreement with other sites, as it was made."""
+        found = agreements.find_agreement(self._engine, name)
+        return agreement_statement(found) if found is not None else None
+
+    def agreement_names(self) -> tuple[str, ...]:
+        """Return the names of all agreements."""
+        return tuple(str(one.name) for one in agreements.list_agreements(self._engine))
+
+    def relation_names(self) -> tuple[str, ...]:
+        """Return the names of all tables and views a source could be."""
+        return tuple(
+            str(QualifiedName.of(row["schema_name"], row["name"]))
+            for row in self._relations
+            if not row["temporary"] and Name(row["schema_name"]) != OWNER_SCHEMA
+        )
+
+    @cached_property
+    def _relations(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._engine.query(_RELATIONS).to_pylist()
+        return rows
+
+
+def no_such_file(path: str, span: Span | None) -> BindError:
+    """Return an error that says where was looked: a relative name is one from here."""
+    return BindError("there is no such file", span, f"looked for '{Path(path).absolute()}'")
+
+
+def _is_missing(path: str) -> bool:
+    return not _PATTERN.search(path) and not Path(path).exists()
+
+
+def _matches(row: dict[str, Any], name: QualifiedName) -> bool:
+    if Name(row["name"]) != name.name:
+        return False
+    database, schema = Name(row["database_name"]), Name(row["schema_name"])
+    if name.catalog is not None:
+        return (database, schema) == (name.catalog, name.schema)
+    if name.schema is not None:
+        in_schema = schema == name.schema and (row["here"] or row["temporary"])
+        return in_schema or (database == name.schema and schema == _MAIN)
+    return bool(row["temporary"] or (row["here"] and (row["near"] or schema == _MAIN)))

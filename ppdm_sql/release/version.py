@@ -1,0 +1,79 @@
+"""A version of a release, opened: bound once to its source as it is now, with all it needs to run.
+
+Nobody else parses or binds a stored definition. PUBLISH, AUDIT, INTERPRET, DESCRIBE and REFRESH
+start from a `Version`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import BindError
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateRelease
+from ppdm_sql.release.compile import release_select
+from ppdm_sql.release.model import Plan
+from ppdm_sql.store import catalog, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlglot import exp
+
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.parameters import DrawnBySlot
+    from ppdm_sql.store.catalog import ColumnEntry, Entry
+
+
+@dataclass(frozen=True)
+class Version(Plan):
+    """What the store knows of a version, the release it means, and the engine it runs on."""
+
+    engine: Engine = field(kw_only=True, repr=False)
+    entry: Entry = field(kw_only=True)
+
+    def select(self) -> exp.Select:
+        """Return the SELECT that analysts read."""
+        return release_select(self)
+
+    @cached_property
+    def statement(self) -> CreateRelease:
+        """The statement that made it."""
+        return definition_of(self.entry)
+
+    @cached_property
+    def parameters(self) -> DrawnBySlot:
+        """What its treatments fixed for good, by slot; read from the store once."""
+        steps = (step for rule in self.release.released_rules for step in rule.steps)
+        slots = [step.slot for step in steps]
+        return parameters.read_drawn(self.engine, self.entry.storage, slots, self.entry.tables)
+
+    @cached_property
+    def columns(self) -> tuple[ColumnEntry, ...]:
+        """Its columns as the store lists them; read once."""
+        return tuple(catalog.list_columns(self.engine, self.entry))
+
+    def check_types(self) -> None:
+        """Raise when a column of the source has another type than when the version was made."""
+        columns = [column for rule in self.release.rules for column in rule.columns]
+        for column, entry in zip(columns, self.columns, strict=False):
+            if entry.source_type != str(column.type):
+                raise BindError(
+                    f"the type of '{column.name}' was {entry.source_type} and is {column.type} now",
+                    hint="write CREATE OR REPLACE RELEASE: what was drawn does not fit any more",
+                )
+
+
+def definition_of(entry: Entry) -> CreateRelease:
+    """Return the statement that made a version, as the store keeps it."""
+    statements = parse_script(entry.definition)
+    if len(statements) != 1 or not isinstance(statements[0], CreateRelease):
+        raise catalog.damaged(f"the definition of '{entry.name}' cannot be read")
+    return statements[0]
+
+
+def released(columns: Sequence[ColumnEntry]) -> list[ColumnEntry]:
+    """Return the columns that leave."""
+    return [column for column in columns if column.treatments]

@@ -1,1 +1,0 @@
-"""Where statements meet the engine: connections, transactions, the owner's session."""

@@ -1,0 +1,1 @@
+"""Several sites: agreements that they share, and one study of what they published."""

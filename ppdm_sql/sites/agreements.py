@@ -1,0 +1,206 @@
+"""CREATE, EXPORT, IMPORT, DROP AGREEMENT: what sites share, and the sealed file it travels in."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError, suggest
+from ppdm_sql.language.unparse import treatment_text, unparse
+from ppdm_sql.names import Name
+from ppdm_sql.release.agreed import agreement_statement, check_agreement
+from ppdm_sql.release.bind import check_new_names
+from ppdm_sql.release.version import definition_of
+from ppdm_sql.sites.sealing import seal, unseal
+from ppdm_sql.store import agreements, catalog
+from ppdm_sql.store.agreements import Agreement
+from ppdm_sql.store.keys import ROOT_KEY_BYTES, new_root_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import (
+        CreateAgreement,
+        DescribeAgreement,
+        DropAgreement,
+        ExportAgreement,
+        ImportAgreement,
+    )
+    from ppdm_sql.release.releases import Releases
+
+PASSPHRASE = "PPDM_PASSPHRASE"  # noqa: S105 - the name of a variable, not a secret
+_LARGEST_FILE = 16 * 1024 * 1024
+
+
+def passphrase_of_environment(is_new: bool) -> str:
+    """Return the passphrase that the environment holds; raise when it holds none."""
+    passphrase = os.environ.get(PASSPHRASE)
+    if not passphrase:
+        raise StoreError(
+            "there is no passphrase for the agreement file",
+            hint=f"set {PASSPHRASE}, or use `ppdm run` on a terminal, which asks for it",
+        )
+    return passphrase
+
+
+@dataclass(frozen=True)
+class Agreements:
+    """The agreements of one store."""
+
+    releases: Releases
+    ask: Callable[[bool], str] = field(default=passphrase_of_environment, repr=False)
+    """Gives the passphrase; told whether it is a new one."""
+
+    def create(self, statement: CreateAgreement) -> Agreement:
+        """CREATE AGREEMENT: with a key that nobody has yet."""
+        engine = self.releases.engine
+        check_new_names(statement)
+        words = {transform.keyword: transform for transform in self.releases.transforms}
+        check_agreement(statement, words)
+        with engine.transaction():
+            if agreements.find_agreement(engine, statement.name) is not None:
+                raise BindError(
+                    f"there is already an agreement '{statement.name}'",
+                    statement.span,
+                    "choose another name: what was agreed does not change",
+                )
+            made = Agreement(statement.name, unparse(statement), new_root_key())
+            agreements.record_agreement(engine, made)
+            return made
+
+    def export(self, statement: ExportAgreement) -> Agreement:
+        """EXPORT AGREEMENT: to a new file that a passphrase opens."""
+        agreement = self.find(statement.name, statement.span)
+        path = Path(statement.path)
+        content = json.dumps(
+            {
+                "name": agreement.name.text,
+                "definition": agreement.definition,
+                "master_key": agreement.master_key.hex(),
+            }
+        )
+        if os.path.lexists(path):
+            raise Refused(
+                f"'{path}' is there already",
+                statement.path_span,
+                "name a new file: no file is replaced",
+            )
+        sealed = seal(content.encode(), self.ask(True))
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(sealed)
+        except OSError as error:
+            raise StoreError(
+                f"'{path}' cannot be written: {error.strerror}", statement.path_span
+            ) from None
+        return agreement
+
+    def bring_in(self, statement: ImportAgreement) -> tuple[Agreement, bool]:
+        """IMPORT AGREEMENT: return it, and whether it is new here."""
+        try:
+            with Path(statement.path).open("rb") as file:
+                sealed = file.read(_LARGEST_FILE)
+        except OSError as error:
+            raise StoreError(
+                f"'{statement.path}' cannot be read: {error.strerror}", statement.span
+            ) from None
+        try:
+            brought = _agreement_of(unseal(sealed, self.ask(False)))
+            words = {transform.keyword: transform for transform in self.releases.transforms}
+            check_agreement(agreement_statement(brought), words)
+        except PpdmError as error:
+            error.span = statement.span  # a definition that came by file stands in no script
+            raise
+        engine = self.releases.engine
+        with engine.transaction():
+            there = agreements.find_agreement(engine, brought.name)
+            if there is None:
+                agreements.record_agreement(engine, brought)
+            elif there != brought:
+                raise Refused(
+                    f"there is another agreement '{brought.name}' here",
+                    statement.span,
+                    "drop it first, or ask for a file of this one",
+                )
+            return brought, there is None
+
+    def drop(self, statement: DropAgreement) -> bool:
+        """DROP AGREEMENT: False if there was none; refused while a release rests on it."""
+        engine = self.releases.engine
+        with engine.transaction():
+            there = agreements.find_agreement(engine, statement.name)
+            if there is None and statement.if_exists:
+                return False
+            agreement = self.find(statement.name, statement.span)
+            for entry in catalog.list_entries(engine):
+                options = definition_of(entry).options
+                named = [option.value for option in options if option.name == "agreement"]
+                if any(Name(str(name)) == agreement.name for name in named):
+                    raise Refused(
+                        f"release '{entry.name}' rests on agreement '{agreement.name}'",
+                        statement.span,
+                        "drop the release first",
+                    )
+            agreements.forget_agreement(engine, agreement)
+            return True
+
+    def find(self, name: Name, span: Span | None) -> Agreement:
+        """Return an agreement of the store; raise when there is none of that name."""
+        engine = self.releases.engine
+        found = agreements.find_agreement(engine, name)
+        if found is None:
+            known = [str(one.name) for one in agreements.list_agreements(engine)]
+            raise BindError(
+                f"there is no agreement '{name}'", span, suggest(name.text, known, "agreements")
+            )
+        return found
+
+    def describe(self, statement: DescribeAgreement) -> pa.Table:
+        """DESCRIBE AGREEMENT: what was agreed, arguments included; for the owner's eyes."""
+        agreement = self.find(statement.name, statement.span)
+        rules = agreement_statement(agreement).rules
+        return pa.table(
+            {
+                "column": [
+                    ", ".join(str(column.name) for column in rule.columns) for rule in rules
+                ],
+                "role": [rule.role.value for rule in rules],
+                "treatment": [treatment_text(rule) or None for rule in rules],
+            }
+        )
+
+    def show(self) -> pa.Table:
+        """SHOW AGREEMENTS: names and fingerprints."""
+        known = agreements.list_agreements(self.releases.engine)
+        return pa.table(
+            {
+                "agreement": pa.array([str(one.name) for one in known], pa.string()),
+                "fingerprint": pa.array([one.fingerprint for one in known], pa.string()),
+                "columns": pa.array(
+                    [
+                        sum(len(rule.columns) for rule in agreement_statement(one).rules)
+                        for one in known
+                    ],
+                    pa.int32(),
+                ),
+            }
+        )
+
+
+def _agreement_of(content: bytes) -> Agreement:
+    try:
+        fields = json.loads(content)
+        key = bytes.fromhex(fields["master_key"])
+        made = Agreement(Name(str(fields["name"])), str(fields["definition"]), key)
+    except (ValueError, KeyError, TypeError):
+        raise StoreError("the agreement file does not hold an agreement") from None
+    if len(key) != ROOT_KEY_BYTES or agreement_statement(made).name != made.name:
+        raise StoreError("the agreement file does not hold an agreement")
+    return made

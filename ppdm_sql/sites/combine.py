@@ -1,0 +1,235 @@
+"""One study of several sites' publications: rows stacked, or columns joined on the pseudonym.
+
+Runs at the miner, who holds nothing but published files; so all that is known of a column is what
+its comment says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.delivery.destinations import INFO_TYPES, DatabaseFile
+from ppdm_sql.delivery.place import workplace
+from ppdm_sql.delivery.target import target_of
+from ppdm_sql.errors import BindError, plural
+from ppdm_sql.language.syntax import PublishRelease
+from ppdm_sql.names import Name
+from ppdm_sql.sites.parts import (
+    Part,
+    PartColumn,
+    check_agreement,
+    check_same_columns,
+    join_key,
+    read_part,
+)
+from ppdm_sql.store.opening import open_database
+from ppdm_sql.store.publications import new_name
+from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments.numbers import NUMBERS
+from ppdm_sql.treatments.protocol import Affine
+from ppdm_sql.types import ColumnType
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from ppdm_sql.engine.duckdb import Engine
+
+HOW = ("stack", "join")
+MISSING = ("null", "mean", "mode", "drop")
+_JOINED = "joined"
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """What was made of the parts."""
+
+    release: str
+    rows: int
+    notes: tuple[str, ...]
+    """What a reader of the study must know."""
+
+
+def combine(
+    files: Sequence[str | os.PathLike[str]],
+    to: str | os.PathLike[str],
+    how: str,
+    missing: str = "null",
+    release: str | None = None,
+) -> Combined:
+    """Write one publication of several; refuse those that do not belong together."""
+    if how not in HOW or missing not in MISSING:
+        raise BindError(f"how is one of {', '.join(HOW)}; missing one of {', '.join(MISSING)}")
+    if len(files) < 2:
+        raise BindError("a study combines the files of two or more sites")
+    engine = open_database(None)
+    try:
+        parts = [
+            read_part(engine, Path(file), Name(f"ppdm_part_{index}"), release)
+            for index, file in enumerate(files)
+        ]
+        check_agreement(parts)
+        if how == "stack":
+            check_same_columns(parts)
+            return _write(engine, parts[0], _stacked(parts), parts[0].columns, Path(to), ())
+        rows, columns, notes = _joined(engine, parts, missing)
+        return _write(engine, parts[0], rows, columns, Path(to), notes)
+    finally:
+        engine.close()
+
+
+def _stacked(parts: Sequence[Part]) -> exp.Query:
+    """Return the rows of all parts, columns in the order of the first."""
+    names = [column.name for column in parts[0].columns]
+    selects = [exp.select(*map(_column, names)).from_(part.table) for part in parts]
+    total: exp.Query = selects[0]
+    for select in selects[1:]:
+        total = exp.union(total, select, distinct=False)
+    return total
+
+
+def _joined(
+    engine: Engine, parts: Sequence[Part], missing: str
+) -> tuple[exp.Query, tuple[PartColumn, ...], tuple[str, ...]]:
+    """Return the columns of all parts beside each other, and what is to be said of them."""
+    key = join_key(parts)
+    persons = _persons(engine, parts, key)
+    kept = Name("ppdm_key")
+    joined = exp.select(_column(key).as_(_quoted(kept), copy=False)).from_(parts[0].table)
+    everybody: exp.Query = joined
+    for part in parts[1:]:
+        mine = exp.select(_column(key).as_(_quoted(kept), copy=False)).from_(part.table)
+        everybody = (
+            exp.intersect(everybody, mine) if missing == "drop" else exp.union(everybody, mine)
+        )
+    total = _count(engine, everybody.subquery(_JOINED), _column(kept))
+    people = exp.select(exp.column(_quoted(kept), table=_JOINED)).from_(everybody.subquery(_JOINED))
+    columns = [replace(parts[0].keys[0])]
+    shown: list[exp.Expr] = [_named(exp.column(_quoted(kept), table=_JOINED), key)]
+    notes: list[str] = []
+    for part in parts:
+        alias = part.alias.text
+        presence = exp.column(_quoted(key), table=alias)
+        on = exp.EQ(this=exp.column(_quoted(kept), table=_JOINED), expression=presence)
+        people = people.join(exp.alias_(part.table, alias, table=True), on=on, join_type="left")
+        for column in part.columns:
+            if column.name == key:
+                continue
+            value: exp.Expr = exp.column(_quoted(column.name), table=alias)
+            if missing in ("mean", "mode"):
+                by_mean = missing == "mean" and ColumnType(column.type).kind in NUMBERS
+                filler = _mean(part, column) if by_mean else _mode(part, column)
+                absent = presence.copy().is_(exp.null())
+                if by_mean:
+                    value = exp.cast(value, "DOUBLE")
+                    notes += _not_affine(column) if persons[part.alias] < total else []
+                value = exp.case().when(absent, filler).else_(value)
+            shown.append(_named(value, column.name))
+            columns.append(column)
+    return people.select(*shown, append=False), tuple(columns), tuple(notes)
+
+
+def _persons(engine: Engine, parts: Sequence[Part], key: Name) -> dict[Name, int]:
+    """Return how many people each site has; raise when rows of one would be multiplied."""
+    persons, repeating = {}, []
+    for part in parts:
+        distinct = exp.Distinct(expressions=[_column(key)])
+        persons[part.alias] = _count(engine, part.table, distinct)
+        more = _count(engine, part.table, exp.Star()) - persons[part.alias]
+        if more:
+            repeating.append((part, more))
+    if len(repeating) > 1:
+        part, more = repeating[1]
+        raise BindError(
+            f"in '{part.path}' {plural(more, 'row')} repeat a KEY or have none, and so it is in "
+            f"'{repeating[0][0].path}'",
+            hint="rows would be multiplied: let at most one site have several rows a person",
+        )
+    return persons
+
+
+def _count(engine: Engine, table: exp.Expr, what: exp.Expr) -> int:
+    query = exp.select(exp.alias_(exp.Count(this=what), "n")).from_(table)
+    return int(engine.query(query).column("n")[0].as_py())
+
+
+def _mean(part: Part, column: PartColumn) -> exp.Expr:
+    number = exp.cast(_column(column.name), "DOUBLE")
+    return exp.select(exp.Avg(this=number)).from_(part.table).subquery()
+
+
+def _mode(part: Part, column: PartColumn) -> exp.Expr:
+    """Return the most frequent value; of several, the least."""
+    return (
+        exp.select(_column(column.name))
+        .from_(part.table)
+        .where(_column(column.name).is_(exp.null()).not_())
+        .group_by(_column(column.name))
+        .order_by(exp.Ordered(this=exp.Count(this=exp.Star()), desc=True), _column(column.name))
+        .limit(1)
+        .subquery()
+    )
+
+
+def _not_affine(column: PartColumn) -> list[str]:
+    affine = {one.keyword for one in TRANSFORMS if isinstance(one, Affine)}
+    others = [word for word in column.treatments if word not in affine]
+    if not others:
+        return []
+    words = " then ".join(others)
+    return [f"{column.name}: a mean of what {words} released is not what it makes of the mean"]
+
+
+def _write(
+    engine: Engine,
+    first: Part,
+    rows: exp.Query,
+    columns: Sequence[PartColumn],
+    to: Path,
+    notes: tuple[str, ...],
+) -> Combined:
+    name = first.release
+    target = target_of(PublishRelease((), str(to)), [name])
+    comments = {
+        column.name.text: ", ".join((column.role, " then ".join(column.treatments)))
+        for column in columns
+    }
+    study = exp.select("*").from_(rows.subquery("study"))
+    with workplace(target.parent) as place:
+        destination = DatabaseFile(engine, place / target.name)
+        with destination, engine.transaction():
+            written = destination.write(name, study, comments)
+            count = _count(engine, written.copy(), exp.Star())
+            info = {
+                "release": str(name),
+                "version": None,
+                "published_at": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
+                "rows": count,
+                "treatments": ", ".join(
+                    f"{column.name}: {' then '.join(column.treatments)}" for column in columns
+                ),
+                "targets": None,
+                "publication": new_name(),
+                "agreement": first.agreement,
+            }
+            destination.write_info(pa.Table.from_pylist([info], schema=INFO_TYPES))
+        destination.put(target)
+    return Combined(str(name), count, notes)
+
+
+def _column(name: Name) -> exp.Column:
+    return exp.column(_quoted(name))
+
+
+def _quoted(name: Name) -> exp.Identifier:
+    return exp.to_identifier(name.text, quoted=True)
+
+
+def _named(value: exp.Expr, name: Name) -> exp.Expr:
+    return exp.alias_(value, _quoted(name))

@@ -1,0 +1,95 @@
+"""Opening the owner's database: the folder checked, the lock taken, the file made whole."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+from ppdm_sql.engine.duckdb import Engine, OpenError
+from ppdm_sql.errors import StoreError
+from ppdm_sql.names import STORE_CATALOG
+from ppdm_sql.store import folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def open_database(database: Path | None) -> Engine:
+    """Open a database file in its safe, or one in memory for a trial."""
+    engine = Engine.open()
+    try:
+        if database is None:
+            _open_in_memory(engine)
+        else:
+            _open_file(engine, database)
+        engine.use(STORE_CATALOG)
+    except BaseException:
+        engine.close()
+        raise
+    return engine
+
+
+def _open_in_memory(engine: Engine) -> None:
+    # DuckDB's own choice is a folder that everybody enters, where the process stands.
+    spill = tempfile.mkdtemp(prefix="ppdm-spill-")  # with mode 0700
+    engine.at_end(shutil.rmtree, spill, True)
+    engine.spill_to(spill)
+    engine.attach(":memory:", STORE_CATALOG)
+
+
+def _open_file(engine: Engine, database: Path) -> None:
+    folder.prepare(database)
+    _lock(engine, database)
+    engine.spill_to(str(folder.spill_folder(database)))
+
+    def make(draft: Path) -> None:
+        engine.attach(draft, STORE_CATALOG)
+        engine.detach(STORE_CATALOG)
+
+    try:
+        folder.make_whole(database, make)
+        engine.attach(database, STORE_CATALOG)
+    except OpenError as error:
+        raise _told(database, error) from None
+    folder.secure(database)
+
+
+def _lock(engine: Engine, database: Path) -> None:
+    try:
+        handle = folder.lock(database)
+    except OSError as error:
+        raise StoreError(f"'{database}' cannot be locked: {error.strerror}") from None
+    if handle is not None:
+        engine.at_end(folder.unlock, handle)
+        return
+    held = OpenError(OpenError.ELSEWHERE)
+    try:
+        # DuckDB's error names who holds it. For reading: should DuckDB find no lock of its own,
+        # nothing is written.
+        engine.attach(database, STORE_CATALOG, read_only=True)
+    except OpenError as error:
+        held = error if error.why == OpenError.HERE or error.holder else held
+    raise _told(database, held)
+
+
+def _told(database: Path, error: OpenError) -> StoreError:
+    if error.why == OpenError.HERE:
+        return StoreError(
+            f"'{database}' is already open in this process",
+            hint="close the other connection, or share it",
+        )
+    if error.why == OpenError.ELSEWHERE:
+        who = f": {error.holder}" if error.holder else ""
+        advice = "end that one or wait for it" if who else "`fuser` names the one that does"
+        return StoreError(
+            f"'{database}' is open in another process{who}",
+            hint=f"one process at a time may open it; {advice}",
+        )
+    if database.exists():
+        folder.check_kind(database)
+        return StoreError(
+            f"'{database}' cannot be opened as a DuckDB database",
+            hint="it is not a database, is damaged, or was written by a newer DuckDB",
+        )
+    return StoreError(f"'{database}' cannot be made: {error.why}")

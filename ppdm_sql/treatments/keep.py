@@ -1,0 +1,75 @@
+"""`keep()`: the column leaves as it is. Also what a released column without treatment gets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from sqlglot import exp
+
+from ppdm_sql.errors import Refused
+from ppdm_sql.treatments.arguments import Arguments
+from ppdm_sql.treatments.expressions import comparison, literal_of
+from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.types import VARCHAR, ColumnType, Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+    from ppdm_sql.language.syntax import TransformCall
+    from ppdm_sql.parameters import Drawn, Parameter
+    from ppdm_sql.treatments.protocol import InputColumn, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The same values; an ENUM leaves as text, because its type lists every value it may take."""
+
+    keyword: ClassVar[str] = "keep"
+    summary: ClassVar[str] = "leaves as it is"
+    undone_by: ClassVar[str] = "nothing to undo: the values are the original ones"
+    exactness: ClassVar[Exactness] = Exactness.EXACT
+    is_affine: ClassVar[bool] = True
+
+    types: tuple[ColumnType, ...]
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Take no arguments and any type but one that hides an ENUM inside."""
+        Arguments(call, ())
+        for column in columns:
+            if column.type.kind is Kind.OTHER and "ENUM(" in column.type.text:
+                raise Refused(
+                    f"the type of '{column.name}' lists values of an ENUM and would leave with it",
+                    call.span,
+                    "cast it in a (SELECT …) source, or suppress() it",
+                )
+        return cls(tuple(column.type for column in columns))
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return the types of the source, text for ENUM."""
+        return tuple(VARCHAR if type_.kind is Kind.ENUM else type_ for type_ in self.types)
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return the columns themselves."""
+        return tuple(
+            exp.cast(column, "VARCHAR") if type_.kind is Kind.ENUM else column
+            for column, type_ in zip(inputs, self.types, strict=True)
+        )
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Return the values themselves."""
+        return tuple(outputs)
+
+    def invert_condition(
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        """Return the same condition."""
+        return comparison(operator, columns[index], literal_of(literal))

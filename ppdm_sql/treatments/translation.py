@@ -1,0 +1,254 @@
+"""`translation(by => 5)`: x + e, one secret constant a column; dates move by days."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from sqlglot import exp
+
+from ppdm_sql.engine.kernel import Kernel
+from ppdm_sql.parameters import Drawn
+from ppdm_sql.treatments.arguments import Arguments, constants, require_kind
+from ppdm_sql.treatments.expressions import as_double, comparison, literal_of, only_finite
+from ppdm_sql.treatments.kernels.affine import translation
+from ppdm_sql.treatments.numbers import (
+    MOST_DAYS,
+    NUMBERS,
+    TIMES,
+    computable,
+    drawn_for,
+    in_calendar,
+    lost_rows,
+    refuse_lost,
+    shifted_time,
+)
+from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ppdm_sql.language.syntax import TransformCall
+    from ppdm_sql.parameters import Parameter
+    from ppdm_sql.treatments.protocol import Chance, InputColumn, Keys, Scope, Statistics
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_NOT_AGREED = "a constant that is drawn is scaled to one site's column: write translation(by => 5)"
+_DAY_LETTERS = len("2020-01-31")
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A constant for each column; None where it is drawn."""
+
+    keyword: ClassVar[str] = "translation"
+    summary: ClassVar[str] = "x + e, one secret constant a column; dates move by whole days"
+    undone_by: ClassVar[str] = "one known value"
+    exactness: ClassVar[Exactness] = Exactness.NEAR
+    is_affine: ClassVar[bool] = True
+    kernels: ClassVar[tuple[Kernel, ...]] = (
+        Kernel("ppdm_translation", ("DOUBLE", "DOUBLE"), "DOUBLE", translation),
+    )
+
+    columns: tuple[InputColumn, ...]
+    by: tuple[float | None, ...] = field(repr=False)
+
+    @classmethod
+    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+        """Take numbers and times; `by` is one number, or one a column."""
+        for column in columns:
+            require_kind(call, column, (*NUMBERS, *TIMES), "for categories write mapping()")
+        arguments = Arguments(call, ("by",))
+        by = constants(arguments, "by", len(columns))
+        for column, constant in zip(columns, by, strict=True):
+            if constant == 0:
+                arguments.fail("by", "a translation by 0 changes nothing")
+            if constant is None or column.type.kind not in TIMES:
+                continue
+            if not isinstance(constant, int) or abs(constant) > MOST_DAYS:
+                arguments.fail("by", f"'{column.name}' moves by whole days, at most {MOST_DAYS:,}")
+        return cls(tuple(columns), by)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return the type of times, BIGINT for integers moved by whole numbers, else DOUBLE."""
+        return tuple(
+            column.type
+            if column.type.kind in TIMES
+            else BIGINT
+            if self._is_whole(index)
+            else DOUBLE
+            for index, column in enumerate(self.columns)
+        )
+
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+        """Ask for the range of each column whose constant is to be drawn."""
+        wanted: dict[str, exp.Expr] = {}
+        for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
+            if self.by[index] is None:
+                for name, aggregate in (("low", exp.Min), ("high", exp.Max)):
+                    wanted[f"{name}_{index}"] = aggregate(this=_comparable(column, value))
+        return wanted
+
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Draw constants of a quarter to the whole of a column's spread, up or down."""
+        if previous is not None:
+            return previous
+        parameters: dict[str, Parameter] = {}
+        chance = keys.chance(drawn_for(self.keyword, self.columns))
+        for index, given in enumerate(self.by):
+            low, high = (statistics.get(f"{name}_{index}") for name in ("low", "high"))
+            if not self._is_whole(index) and self.columns[index].type.kind not in TIMES:
+                by = draw_shift(chance, low, high) if given is None else given
+                parameters[f"by_{index}"] = float(by)
+                continue
+            whole = _drawn_whole(chance, low, high) if given is None else round(given)
+            if self.columns[index].type.kind in TIMES:
+                whole = max(-MOST_DAYS, min(MOST_DAYS, whole))
+            # A sum that would pass BIGINT is NULL instead.
+            parameters |= {
+                f"by_{index}": whole,
+                f"least_{index}": max(_SMALLEST, _SMALLEST - whole),
+                f"most_{index}": min(_LARGEST, _LARGEST - whole),
+            }
+        return Drawn(parameters)
+
+    def not_agreed(self) -> str | None:
+        """A drawn constant is scaled to the column; a given one is not."""
+        return _NOT_AGREED if None in self.by else None
+
+    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return the sums."""
+        return tuple(
+            self._moved(index, value, scope) or self._sum(index, value, scope)
+            for index, value in enumerate(inputs)
+        )
+
+    def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
+        """Return calls of `ppdm_translation`; whole numbers and times stay exact in SQL."""
+        return tuple(
+            self._moved(index, value, scope)
+            or exp.Anonymous(
+                this="ppdm_translation",
+                expressions=[exp.cast(value, "DOUBLE"), scope.parameter(f"by_{index}")],
+            )
+            for index, value in enumerate(inputs)
+        )
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count rows that cannot be computed."""
+        return lost_rows(self.columns, inputs, outputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such rows."""
+        return refuse_lost(self.keyword, self.columns, results)
+
+    def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
+        """Subtract the constants."""
+        return tuple(self._inverted(index, y, drawn) for index, y in enumerate(outputs))
+
+    def invert_condition(
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        """Move the literal back."""
+        by = drawn.parameters[f"by_{index}"]
+        if self.columns[index].type.kind in TIMES:
+            moment = _earlier(literal, int(by))
+            return None if moment is None else comparison(operator, columns[index], moment)
+        if isinstance(literal, str) or isinstance(by, str):
+            return None
+        column = columns[index]
+        if self.columns[index].type.text not in FITS_BIGINT:
+            column = as_double(column)  # a DECIMAL literal would not fit beside a HUGEINT
+        return comparison(operator, column, literal_of(literal - by))
+
+    def _is_whole(self, index: int) -> bool:
+        """Whether an integer column is moved by a whole number and stays one."""
+        by = self.by[index]
+        return self.columns[index].type.text in FITS_BIGINT and (by is None or isinstance(by, int))
+
+    def _moved(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr | None:
+        by = scope.parameter(f"by_{index}")
+        column = self.columns[index]
+        if column.type.kind in TIMES:
+            return shifted_time(column, value, by)
+        if not self._is_whole(index):
+            return None
+        number = exp.cast(value, "BIGINT")
+        moved = exp.Add(this=number, expression=by)
+        if column.type != BIGINT:
+            return moved
+        within = exp.and_(
+            exp.GTE(this=number.copy(), expression=scope.parameter(f"least_{index}")),
+            exp.LTE(this=number.copy(), expression=scope.parameter(f"most_{index}")),
+        )
+        return exp.case().when(within, moved)
+
+    def _sum(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr:
+        number = computable(self.columns[index], value)
+        return exp.Add(this=number, expression=scope.parameter(f"by_{index}"))
+
+    def _inverted(self, index: int, y: pa.Array, drawn: Drawn) -> pa.Array:
+        by = drawn.parameters[f"by_{index}"]
+        if self.columns[index].type.kind in TIMES:
+            days = pa.scalar(int(by) * 86_400, pa.duration("s"))
+            return pc.subtract(_precise(y), days).cast(y.type)
+        return pc.subtract(y, by)
+
+
+def _earlier(literal: Parameter, days: int) -> exp.Expr | None:
+    """Return the day or moment that many days before one; None where there is none."""
+    try:
+        return literal_of(_moment(str(literal)) - timedelta(days=days))
+    except (ValueError, OverflowError):  # not a day, or one that no calendar of Python has
+        return None
+
+
+def _moment(text: str) -> date:
+    return date.fromisoformat(text) if len(text) == _DAY_LETTERS else datetime.fromisoformat(text)
+
+
+def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
+    """Return a column as numbers between which a spread can be taken; times as days."""
+    if column.type.kind in TIMES:
+        day = exp.cast(in_calendar(value), "DATE")
+        epoch = exp.cast(exp.Literal.string("1970-01-01"), "DATE")
+        return exp.Sub(this=exp.paren(day), expression=epoch)
+    if column.type.text in FITS_BIGINT:
+        return exp.cast(value, "BIGINT")
+    return only_finite(exp.cast(value, "DOUBLE"))
+
+
+def draw_shift(chance: Chance, low: float | None, high: float | None) -> float:
+    """Return a constant that moves every value of a range, a constant one too."""
+    if low is None or high is None:
+        return chance.sign() * chance.uniform(0.25, 1.0)
+    spread = high / 2 - low / 2 or max(abs(low), abs(high)) / 4 or 0.5
+    return float(chance.sign() * chance.uniform(0.5, 2.0) * spread)
+
+
+def _drawn_whole(chance: Chance, low: int | None, high: int | None) -> int:
+    """Return a whole constant, in the direction in which no value passes a BIGINT."""
+    if low is None or high is None:
+        return chance.sign() * (1 + round(chance.uniform(0, 100)))
+    spread = high - low or max(abs(low) // 2, 1)
+    by = min(max(round(chance.uniform(0.25, 1.0) * spread), 1), _LARGEST)
+    up, down = min(by, _LARGEST - high), min(by, low - _SMALLEST)
+    if min(up, down) > 0 and min(up, down) * 4 >= by:
+        return up if chance.sign() > 0 else -down
+    # A column from end to end of BIGINT cannot move at all: the check will say so.
+    return max(up, 1) if up >= down else -down
+
+
+def _precise(y: pa.Array) -> pa.Array:
+    return y if pa.types.is_timestamp(y.type) else y.cast(pa.timestamp("us"))
