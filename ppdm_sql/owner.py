@@ -63,7 +63,7 @@ from ppdm_sql.publish.messages import published_result
 from ppdm_sql.publish.run import publish
 from ppdm_sql.release.releases import Releases, Wanted
 from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
-from ppdm_sql.store.catalog import open_store
+from ppdm_sql.store.formats import open_store
 from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.treatments import TRANSFORMS, kernels_of
@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from ppdm_sql.interpret.run import Interpreted, ResultsTable
     from ppdm_sql.language.syntax import AgreementStatement, Statement
     from ppdm_sql.store.figures import Figure
+    from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.publications import PublishedRelease
     from ppdm_sql.treatments.protocol import Transform
 
@@ -89,11 +90,11 @@ if TYPE_CHECKING:
 class Owner:
     """Runs scripts on the owner's database; close it, or use it in a `with` block."""
 
-    def __init__(self, engine: Engine, transforms: Sequence[type[Transform]], label: str) -> None:
+    def __init__(
+        self, engine: Engine, keys: RootKey, transforms: Sequence[type[Transform]], label: str
+    ) -> None:
         self._engine = engine
         self._label = label
-        with engine.transaction():
-            keys = open_store(engine)
         for kernel in kernels_of(transforms):
             engine.register(kernel)
         bind_clause = partial(bind_grouping, StoredHierarchies(engine))
@@ -110,7 +111,7 @@ class Owner:
         path = None if str(database) == ":memory:" else Path(database).absolute()
         engine = open_database(path)
         try:
-            return cls(engine, transforms, str(database))
+            return cls(engine, open_store(engine, path), transforms, str(database))
         except BaseException:
             engine.close()
             raise

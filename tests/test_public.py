@@ -68,7 +68,7 @@ def test_types_are_published() -> None:
 
 
 def test_the_sql_of_the_store_is_shipped() -> None:
-    assert files("ppdm_sql.store").joinpath("sql", "store.sql").is_file()
+    assert files("ppdm_sql.store").joinpath("sql", "format_2.sql").is_file()
 
 
 def test_the_command_is_called_ppdm() -> None:

@@ -30,11 +30,9 @@ from ppdm_sql.audit.report.requirements import check_known
 from ppdm_sql.audit.report.script import redacted
 from ppdm_sql.engine.duckdb import engine_version
 from ppdm_sql.errors import PpdmError
-from ppdm_sql.groups.figures import SUPPRESSED_ROWS
 from ppdm_sql.groups.grouping import find_grouping
 from ppdm_sql.groups.ladders import climb, group_numbers
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.store.figures import list_figures
 from ppdm_sql.version import __version__
 
 if TYPE_CHECKING:
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.catalog import Entry
 
-_PRECISION = "precision of the release"
+_PRECISION = "with the untouched rows: a measure of utility, not of safety"
 _MOST_VERSIONS = 5
 """Versions before that are looked at for what they showed as it was."""
 
@@ -113,7 +111,7 @@ def _material(
     if statement.against is not None:
         background = read_background(read.version, statement, read.table, left_out)
     suppressed = _suppressed_rows(releases, read)
-    more = () if suppressed is None else _precision(releases, entry, suppressed, left_out)
+    more = () if suppressed is None else _precision(entry, suppressed, left_out)
     return Material(
         release=str(entry.name),
         version=entry.version,
@@ -156,17 +154,13 @@ def _suppressed_rows(releases: Releases, read: Audited) -> _Suppressed | None:
     return _Suppressed(rows - leaving, rows)
 
 
-def _precision(
-    releases: Releases, entry: Entry, suppressed: _Suppressed, left_out: list[str]
-) -> tuple[Figure, ...]:
+def _precision(entry: Entry, suppressed: _Suppressed, left_out: list[str]) -> tuple[Figure, ...]:
     """Return what was written down of the version, where its source still has those rows."""
-    figures = {f.figure: f for f in list_figures(releases.engine, entry.storage)}
-    before = _Suppressed(int(figures[SUPPRESSED_ROWS].value or 0), entry.source_rows)
-    if suppressed != before:
+    facts = entry.facts
+    if suppressed != _Suppressed(facts.suppressed_rows or 0, facts.source_rows):
         left_out.append("precision: the source has changed since; refresh the release")
         return ()
-    found = figures[_PRECISION]
-    return (Figure("utility", "precision", "", found.value, found.note),)
+    return (Figure("utility", "precision", "", facts.precision, _PRECISION),)
 
 
 def _linkable(release: Release) -> tuple[Name, ...]:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
+from ppdm_sql.create.make import called
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.engine.targets import TARGETS
 from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, placed_at, suggest
-from ppdm_sql.groups.figures import rows_left_out
 from ppdm_sql.groups.grouping import find_grouping
 from ppdm_sql.groups.run import Generalizing
-from ppdm_sql.language.syntax import FileSource, QuerySource, Source
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
 from ppdm_sql.release.compile import release_select
 from ppdm_sql.release.version import definition_of
@@ -79,6 +78,8 @@ _SHOW = pa.schema(
         "created_at": pa.timestamp("s"),
     }
 )
+_UNREADABLE = "SELECT error('')"
+"""Fails: a source that cannot be read has no number of waiting rows."""
 _NOT_ALL = "time ran out: some minimal nodes may be missing, and some listed not be minimal"
 _FIGURES = pa.schema({"figure": pa.string(), "value": pa.float64(), "note": pa.string()})
 _HIERARCHIES = pa.schema(
@@ -95,7 +96,12 @@ _DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()
 
 def list_releases(releases: Releases) -> list[ReleaseInfo]:
     """Return all releases of a store, by name."""
-    return [_info(releases, entry) for entry in catalog.list_entries(releases.engine)]
+    entries = catalog.list_entries(releases.engine)
+    columns = catalog.count_columns(releases.engine)
+    return [
+        _info(entry, columns[entry.release_id, entry.version], waiting)
+        for entry, waiting in zip(entries, _waiting(releases, entries), strict=True)
+    ]
 
 
 def describe_release(releases: Releases, statement: DescribeRelease) -> list[ColumnInfo]:
@@ -180,43 +186,61 @@ def explain_table(text: str) -> pa.Table:
     return pa.table({"sql": [text]})
 
 
-def _info(releases: Releases, entry: Entry) -> ReleaseInfo:
-    columns = catalog.list_columns(releases.engine, entry)
+def _info(entry: Entry, columns: int, waiting: int | None) -> ReleaseInfo:
+    facts = entry.facts
+    # Versions of earlier programs do not say what their source is called.
+    source = facts.source or called(definition_of(entry).source)
     return ReleaseInfo(
         str(entry.name),
         entry.version,
-        _called(definition_of(entry).source),
-        sum(1 for column in columns if column.treatments),
-        entry.source_rows - rows_left_out(list_figures(releases.engine, entry.storage)),
-        _waiting(releases, entry),
+        source,
+        columns,
+        facts.released_rows,
+        waiting,
         entry.created_at.replace(microsecond=0),
     )
 
 
-def _waiting(releases: Releases, entry: Entry) -> int | None:
-    """Count the rows that GENERALIZE withholds until REFRESH."""
-    if definition_of(entry).generalize is None:
-        return 0
+def _waiting(releases: Releases, entries: Sequence[Entry]) -> list[int | None]:
+    """Count the rows that GENERALIZE withholds until REFRESH, of all releases at once if it can."""
+    queries = [_waiting_query(releases, entry) for entry in entries]
+    asked = [query for query in queries if query is not None]
     try:
-        version = releases.open(entry)
-        if version.release.grouping is None:
-            return 0
-        query = version.release.grouping.waiting(version)
-        count: int = releases.engine.query(query).column(0)[0].as_py()
+        counts = iter(_counts(releases, asked))
+        return [0 if query is None else next(counts) for query in queries]
+    except PpdmError:  # one source cannot be read: ask each by itself
+        return [_waiting_alone(releases, query) for query in queries]
+
+
+def _waiting_alone(releases: Releases, query: str | None) -> int | None:
+    try:
+        return 0 if query is None else _counts(releases, [query])[0]
     except PpdmError:
         return None
-    return count
 
 
-def _called(source: Source) -> str:
-    match source:
-        case FileSource(path):
-            return path
-        case QuerySource():
-            return "(SELECT …)"
-        case _:
-            parts = source.name.parts
-            return str(QualifiedName(parts[1:] if parts[0] == STORE_CATALOG else parts))
+def _counts(releases: Releases, queries: Sequence[str]) -> list[int]:
+    if not queries:
+        return []
+    # A Var is written as it is: SQL of ours, made when the version was.
+    counts = [
+        exp.alias_(exp.Paren(this=exp.Var(this=query)), exp.to_identifier(f"n{at}", quoted=True))
+        for at, query in enumerate(queries)
+    ]
+    (row,) = releases.engine.query(exp.select(*counts)).to_pylist()
+    return list(row.values())
+
+
+def _waiting_query(releases: Releases, entry: Entry) -> str | None:
+    """Return what counts waiting rows; versions of earlier programs do not have it written down."""
+    if entry.facts.waiting is not None or entry.facts.suppressed_rows is None:
+        return entry.facts.waiting
+    try:
+        version = releases.open(entry)
+    except PpdmError:
+        return _UNREADABLE
+    grouping = version.release.grouping
+    return None if grouping is None else to_sql(grouping.waiting(version))
 
 
 def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:

@@ -7,32 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import create_schema, table_of
+from ppdm_sql.engine.sql import create_schema, table_of, to_sql
 from ppdm_sql.errors import BindError, EngineError, PpdmError
-from ppdm_sql.groups.figures import rows_left_out
-from ppdm_sql.groups.grouping import SLOT, find_grouping
+from ppdm_sql.groups.figures import figures_of, warnings_of
+from ppdm_sql.groups.grouping import COMBINATIONS, SLOT, find_grouping
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.groups.shapes import Listed, SuppressDigits
-from ppdm_sql.language.syntax import Role
+from ppdm_sql.language.syntax import FileSource, QuerySource, Role
+from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
 from ppdm_sql.release.compile import KEYS, ROWS, checks_query, statistics_query
 from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
-from ppdm_sql.store.catalog import ColumnEntry
+from ppdm_sql.store.catalog import ColumnEntry, Facts
 from ppdm_sql.store.figures import record_figures
 from ppdm_sql.treatments.protocol import Checks, Draws, Notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ppdm_sql.groups.findings import Findings
     from ppdm_sql.groups.grouping import Grouping
+    from ppdm_sql.language.syntax import CreateRelease, Source
     from ppdm_sql.names import Name
     from ppdm_sql.parameters import DrawnBySlot
     from ppdm_sql.release.model import BoundRule, Release
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.store.catalog import Entry
-    from ppdm_sql.store.figures import Figure
 
 
 _REPEATED_KEYS = (
@@ -57,20 +59,21 @@ class Made:
     """Rows that leave; a record that GENERALIZE leaves out is none of them."""
     columns: int
     warnings: tuple[str, ...]
-    figures: tuple[Figure, ...] = ()
+    findings: Findings | None = None
     """What GENERALIZE reached and cost."""
 
 
 def make_version(
     releases: Releases,
     release: Release,
-    definition: str,
+    statement: CreateRelease,
     previous: Entry | None,
     known: DrawnBySlot,
 ) -> Made:
     """Make the next version of a release, or the first of a new one, and its view."""
-    entry = catalog.next_entry(releases.engine, release.name, definition, previous)
-    version = Version(release, entry.storage, engine=releases.engine, entry=entry)
+    engine, definition = releases.engine, unparse(statement)
+    entry = catalog.next_entry(engine, release.name, definition, release.formula, previous)
+    version = Version(release, entry.storage, engine=engine, entry=entry, statement=statement)
     return _Making(releases, version, known).make()
 
 
@@ -101,19 +104,35 @@ class _Making:
             warnings += _verify(release, stage, found)
         generalizing = self._generalizing(drawn)
         done = generalizing.write_combinations() if generalizing else None
+        source_rows = done.population.rows if done else source_rows
         self._create_view()
-        columns = list(_columns(release, drawn))
-        entry = replace(version.entry, source_rows=source_rows)
-        catalog.record_version(engine, entry, columns)
-        figures: list[Figure] = []
+        facts = Facts(source_rows, source_rows, source=called(release.source))
+        findings = None
         if generalizing is not None and done is not None:
-            report = generalizing.report(done)
-            figures = report.figures
-            record_figures(engine, entry.storage, figures)
-            warnings += report.warnings
-        released = sum(1 for column in columns if column.treatments)
-        rows = source_rows - rows_left_out(figures)
-        return Made(release.name, entry.version, rows, released, tuple(warnings), tuple(figures))
+            findings = generalizing.findings(done)
+            record_figures(engine, version.entry.storage, figures_of(findings))
+            warnings += warnings_of(findings)
+            facts = replace(
+                facts,
+                released_rows=source_rows - findings.left_out_rows,
+                suppressed_rows=done.recoding.suppressed_rows,
+                precision=done.precision,
+                waiting=to_sql(findings.grouping.waiting(version)),
+            )
+        columns = list(_columns(release, drawn))
+        tables = parameters.table_names(version.entry.storage, drawn)
+        if findings is not None:
+            tables.append(version.storage.lookup_table(SLOT, COMBINATIONS).name.text)
+        entry = replace(version.entry, facts=facts, tables=tuple(tables))
+        catalog.record_version(engine, entry, columns)
+        return Made(
+            release.name,
+            version.entry.version,
+            facts.released_rows,
+            sum(1 for column in columns if column.treatments),
+            tuple(warnings),
+            findings,
+        )
 
     def _generalizing(self, drawn: dict[str, Drawn]) -> Generalizing | None:
         """Return what carries GENERALIZE out, the values of WHEN written where views find them."""
@@ -166,6 +185,18 @@ class _Making:
             if "infinite recursion" not in error.what:
                 raise
             raise BindError("a release cannot be its own source", release.source.span) from None
+
+
+def called(source: Source) -> str:
+    """Return a source as people call it."""
+    match source:
+        case FileSource(path):
+            return path
+        case QuerySource():
+            return "(SELECT …)"
+        case _:
+            parts = source.name.parts
+            return str(QualifiedName(parts[1:] if parts[0] == STORE_CATALOG else parts))
 
 
 def _columns(release: Release, drawn: DrawnBySlot) -> Iterator[ColumnEntry]:

@@ -11,7 +11,6 @@ from sqlglot import exp
 from ppdm_sql.create.make import make_version
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, PpdmError, Refused, TreatmentError, placed_at
-from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.release.bind import check_new_names
 from ppdm_sql.release.sources import Sources
@@ -39,7 +38,7 @@ def create_release(releases: Releases, statement: CreateRelease) -> Made:
         if previous is None:
             _check_free(named, sources)
         release = releases.bind(named, sources)
-        definition = unparse(replace(named, source=release.source, replace=False))
+        definition = replace(named, source=release.source, replace=False)
         return make_version(releases, release, definition, previous, {})
 
 
@@ -52,7 +51,7 @@ def refresh_release(releases: Releases, statement: RefreshRelease) -> Made:
                 version = releases.open(entry)
                 version.check_types()
                 known = version.parameters
-                return make_version(releases, version.release, entry.definition, entry, known)
+                return make_version(releases, version.release, version.statement, entry, known)
         except (TreatmentError, Refused) as error:
             error.hint = _without_refresh(error)
             raise

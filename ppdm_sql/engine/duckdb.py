@@ -82,6 +82,10 @@ class Engine:
         """Look unqualified names up in an attached database."""
         self.run(exp.Use(this=table_of(QualifiedName((catalog,)))))
 
+    def use_nothing(self) -> None:
+        """Look names up in no attached database, so that each can be let go of."""
+        self.use(Name("memory"))
+
     def attach(self, path: Path | str, alias: Name, read_only: bool = False) -> None:
         """Attach a database file, or make it; the errors of DuckDB are those of opening a file."""
         try:

@@ -1,8 +1,7 @@
-"""The figures of a release with GENERALIZE: what it reached, what it cost, how sure that is."""
+"""What GENERALIZE says of itself: figures for DESCRIBE, one line for CREATE, warnings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import plural
@@ -10,71 +9,35 @@ from ppdm_sql.groups.shapes import Dates, Ranges, SuppressDigits
 from ppdm_sql.store.figures import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ppdm_sql.groups import search
+    from ppdm_sql.groups.findings import Findings, Generalized, Tie
     from ppdm_sql.groups.grouping import BoundTarget, Grouping
-    from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
     from ppdm_sql.groups.shapes import Shape
 
 
-SUPPRESSED_ROWS = "rows suppressed"
+_SHOWN = "the rows outside show their quasi-identifiers as they are"
+_WHOLE = "a WHEN that takes all rows of a person"
 _LEFT_OUT, _KEPT = "left out", "kept as *"
 
 
-@dataclass(frozen=True, slots=True)
-class Population:
-    """Whom a release is about."""
-
-    rows: int
-    treated: int
-    persons: int
-    """Persons of the treated rows; the rows themselves without a KEY."""
-    by_person: bool
-    """Whether a KEY stands in several rows, so that rows are not persons."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generalized:
-    """What the search chose for the treated rows."""
-
-    population: Population
-    coded: Coded
-    recoding: Recoding
-
-
-def rows_left_out(figures: Sequence[Figure]) -> int:
-    """Return how many rows of the source GENERALIZE keeps from leaving."""
-    return sum(
-        int(figure.value or 0)
-        for figure in figures
-        if figure.figure == SUPPRESSED_ROWS and figure.note == _LEFT_OUT
-    )
-
-
-def figures_of(
-    grouping: Grouping,
-    done: Generalized,
-    measures: search.Measures,
-    plain: search.Outcome | None,
-    alone: int,
-) -> list[Figure]:
+def figures_of(findings: Findings) -> list[Figure]:
     """Return the figures of one version, for DESCRIBE RELEASE."""
+    grouping, done, measures = findings.grouping, findings.done, findings.measures
     population, recoding = done.population, done.recoding
     who = "persons" if grouping.person is not None else "rows"
     spent = recoding.precision_loss
     figures = [
         *_levels(grouping, done),
         Figure("rows treated", population.treated, f"of {population.rows:,} in the source"),
-        Figure(SUPPRESSED_ROWS, recoding.suppressed_rows, _fate(grouping)),
+        Figure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
         Figure("classes", measures.classes, "of treated rows that show the same"),
         Figure("smallest class", measures.k, f"{who}, among treated rows"),
         *reached_targets(grouping, measures),
         Figure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
         Figure(
             "precision of the release",
-            1 - spent * population.treated / population.rows,
+            done.precision,
             "with the untouched rows: a measure of utility, not of safety",
         ),
     ]
@@ -82,10 +45,14 @@ def figures_of(
         figures += [
             Figure(
                 "precision of plain k-anonymity",
-                None if plain is None else 1 - plain.loss,
+                None if findings.plain is None else 1 - findings.plain.loss,
                 f"if all rows were generalized to k = {grouping.k}",
             ),
-            Figure("unique untouched rows", alone, "not protected: nobody else shows the same"),
+            Figure(
+                "unique untouched rows",
+                findings.unique_untouched_rows,
+                "not protected: nobody else shows the same",
+            ),
         ]
     return [*figures, *_proof(grouping, recoding)]
 
@@ -123,19 +90,72 @@ def _level(shape: Shape, level: int, height: int) -> str:
             return "groups of the hierarchy"
 
 
+def summary_of(findings: Findings) -> str:
+    """Return what was done, in one line; all of it is in DESCRIBE RELEASE."""
+    done, measures, recoding = findings.done, findings.measures, findings.done.recoding
+    suppressed = f"{plural(recoding.suppressed_rows, 'row')} suppressed"
+    if recoding.suppressed_rows:
+        suppressed += f" and {_fate(findings.grouping)}"
+    proof = ""
+    if recoding.levels is not None:
+        proof = f": {recoding.nodes:,} nodes, {recoding.checked:,} checked"
+    return (
+        f"generalized {plural(done.population.treated, 'row')} into"
+        f" {plural(measures.classes, 'class', 'classes')}, the smallest of {measures.k};"
+        f" {suppressed}; {_loss_name(findings.grouping)} {recoding.loss:.4f},"
+        f" {_sure(recoding)}{proof}"
+    )
+
+
+def warnings_of(findings: Findings) -> list[str]:
+    """Say what to look at again."""
+    warnings = []
+    if not findings.is_proven:
+        warnings.append(
+            "the search was stopped by its time limit: a better generalization may exist"
+        )
+    if findings.unique_untouched_rows:
+        warnings.append(
+            f"{plural(findings.unique_untouched_rows, 'row')} outside the high class are unique in"
+            " what they show: only the high class is protected"
+        )
+    return warnings + [_tie_warning(tie) for tie in findings.ties]
+
+
+def _tie_warning(tie: Tie) -> str:
+    if tie.is_key:
+        return (
+            f"{plural(tie.count, 'person')} leave rows inside and outside the high class under one"
+            f" KEY, '{tie.column}': {_SHOWN}; write KEY alone, which does not leave, or {_WHOLE}"
+        )
+    return (
+        f"{plural(tie.count, 'value')} of '{tie.column}' stand in rows inside and outside the high"
+        f" class, as if of one person each: {_SHOWN}; leave '{tie.column}' out, or write {_WHOLE}"
+    )
+
+
 def _proof(grouping: Grouping, recoding: Recoding) -> list[Figure]:
-    name = f"loss ({grouping.loss})"
+    loss = Figure(_loss_name(grouping), recoding.loss, _sure(recoding))
     if recoding.levels is None:
-        return [Figure(name, recoding.loss, "by local recoding")]
-    sure = "the least there is"
-    if not recoding.is_proven:
-        sure = "the best found in time: not proven to be the least"
+        return [loss]
     return [
-        Figure(name, recoding.loss, sure),
+        loss,
         Figure("nodes of the lattice", recoding.nodes, "combinations of levels"),
         Figure("nodes checked", recoding.checked, "on the data"),
         Figure("nodes pruned", recoding.pruned, "settled without a look at the data"),
     ]
+
+
+def _loss_name(grouping: Grouping) -> str:
+    return f"loss ({grouping.loss})"
+
+
+def _sure(recoding: Recoding) -> str:
+    if recoding.levels is None:
+        return "by local recoding"
+    if recoding.is_proven:
+        return "the least there is"
+    return "the best found in time: not proven to be the least"
 
 
 def reached_targets(grouping: Grouping, measures: search.Measures) -> list[Figure]:

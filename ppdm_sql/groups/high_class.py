@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
-from ppdm_sql.errors import InternalError, plural
+from ppdm_sql.errors import InternalError
+from ppdm_sql.groups.findings import Tie
 from ppdm_sql.groups.grouping import (
     COUNT,
     HIGH,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.groups.grouping import Grouping, When
     from ppdm_sql.names import Name
-    from ppdm_sql.release.model import BoundRule, Plan
+    from ppdm_sql.release.model import Plan
     from ppdm_sql.release.version import Version
     from ppdm_sql.treatments.protocol import InputColumn
 
@@ -42,12 +43,10 @@ _REPEATED, _OWN = "repeated", "own"
 _MOSTLY = 0.9
 """The share of repeated values that are one person's from which a column stands for persons: a few
 typing errors must not silence the warning."""
-_SHOWN = "the rows outside show their quasi-identifiers as they are"
-_WHOLE = "a WHEN that takes all rows of a person"
 
 
-def tie_warnings(version: Version) -> Iterator[str]:
-    """Say which released columns tie rows inside and outside the high class together.
+def find_ties(version: Version) -> Iterator[Tie]:
+    """Return the released columns that tie rows inside and outside the high class together.
 
     A pseudonym always stands for somebody. Any other column does where its values are each one
     person's; that is asked only if somebody has rows on both sides.
@@ -68,7 +67,7 @@ def tie_warnings(version: Version) -> Iterator[str]:
                 is_asked = split and type_.kind is not Kind.OTHER
                 tied = _tied_persons(version, name) if is_asked else 0
             if tied:
-                yield _warning(rule, name, tied)
+                yield Tie(name, rule.role is Role.KEY, tied)
 
 
 def _tied_values(version: Version, name: Name) -> int:
@@ -82,18 +81,6 @@ def _tied_persons(version: Version, name: Name) -> int:
     (found,) = version.engine.query(query).to_pylist()
     is_of_persons = found[_OWN] >= _MOSTLY * found[_REPEATED]
     return int(found[COUNT]) if is_of_persons else 0
-
-
-def _warning(rule: BoundRule, name: Name, tied: int) -> str:
-    if rule.role is Role.KEY:
-        return (
-            f"{plural(tied, 'person')} leave rows inside and outside the high class under one KEY,"
-            f" '{name}': {_SHOWN}; write KEY alone, which does not leave, or {_WHOLE}"
-        )
-    return (
-        f"{plural(tied, 'value')} of '{name}' stand in rows inside and outside the high class, as"
-        f" if of one person each: {_SHOWN}; leave '{name}' out, or write {_WHOLE}"
-    )
 
 
 def unique_untouched_query(plan: Plan) -> exp.Select:

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ppdm_sql.errors import BindError, EngineError, Refused, plural
+from ppdm_sql.errors import BindError, EngineError, Refused
 from ppdm_sql.groups import queries, search
-from ppdm_sql.groups.figures import Generalized, Population, figures_of
+from ppdm_sql.groups.findings import Findings, Generalized, Population
 from ppdm_sql.groups.grouping import (
     COMBINATIONS,
     COUNT,
@@ -24,7 +24,7 @@ from ppdm_sql.groups.grouping import (
     key_column,
     label_column,
 )
-from ppdm_sql.groups.high_class import tie_warnings, unique_untouched_query
+from ppdm_sql.groups.high_class import find_ties, unique_untouched_query
 from ppdm_sql.groups.ladders import says_two_things
 from ppdm_sql.groups.search.cells import Scale, code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition
@@ -40,19 +40,10 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
     from ppdm_sql.release.version import Version
-    from ppdm_sql.store.figures import Figure
 
 
 _NOT_THE_SAME = "the source must give the same rows each time it is read"
 _CHANGED = f"write REFRESH RELEASE if rows were deleted or changed since; {_NOT_THE_SAME}"
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What a finished GENERALIZE says of itself."""
-
-    figures: list[Figure]
-    warnings: list[str]
 
 
 @dataclass(frozen=True)
@@ -168,8 +159,8 @@ class Generalizing:
             )
         return search.measure(problem, classes)
 
-    def report(self, done: Generalized) -> Report:
-        """Verify what would leave, and say what it reached, what it cost, what to look at again."""
+    def findings(self, done: Generalized) -> Findings:
+        """Verify what would leave; return what it reaches and what it cost."""
         try:
             measures = self.verify(done.population, _NOT_THE_SAME)
         except Refused as error:
@@ -180,18 +171,8 @@ class Generalizing:
             plain = self._plain(done.population)
             query = unique_untouched_query(self.version)
             alone = int(self._query(query).column(COUNT)[0].as_py())
-        warnings = []
-        if self.grouping.method == "optimal" and not done.recoding.is_proven:
-            warnings.append(
-                "the search was stopped by its time limit: a better generalization may exist"
-            )
-        if alone:
-            warnings.append(
-                f"{plural(alone, 'row')} outside the high class are unique in what they show: "
-                "only the high class is protected"
-            )
-        warnings += tie_warnings(self.version)
-        return Report(figures_of(self.grouping, done, measures, plain, alone), warnings)
+        ties = tuple(find_ties(self.version))
+        return Findings(self.grouping, done, measures, plain, alone, ties)
 
     def _merged(self, coded: Coded) -> str | None:
         """Say which labels made one class of two: the search counts regions, analysts read texts.

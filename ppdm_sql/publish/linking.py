@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ppdm_sql.errors import PpdmError
 from ppdm_sql.store import catalog
-from ppdm_sql.store.history import versions_held
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.treatments.protocol import Links
 
@@ -90,7 +89,7 @@ def _links_then(releases: Releases, published: PublishedRelease) -> frozenset[Li
     entry = catalog.find_entry(releases.engine, published.release)
     if entry is None or entry.release_id != published.release_id:
         return frozenset()
-    for version in versions_held(releases.engine, entry):
+    for version in catalog.versions_held(releases.engine, entry):
         if version.version == published.version:
             try:
                 return links_of(releases, releases.open(version).release)

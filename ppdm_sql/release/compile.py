@@ -139,10 +139,14 @@ def rows_with(plan: Plan, carried: Mapping[str, exp.Expr]) -> exp.Select:
 def statistics_query(plan: Plan, stage: int) -> exp.Select | None:
     """Return one SELECT for all that the treatments of a stage want to know.
 
-    None when nobody asks; the first stage always asks, for the number of rows.
+    None when nobody asks. The first stage asks for the number of rows, unless GENERALIZE counts
+    them anyway.
     """
-    aggregates: dict[str, exp.Expr] = {ROWS: exp.Count(this=exp.Star())} if stage == 0 else {}
-    if stage == 0 and (key := _row_key(plan.release, 0)) is not None:
+    aggregates: dict[str, exp.Expr] = {}
+    key = _row_key(plan.release, 0) if stage == 0 else None
+    if stage == 0 and (plan.release.grouping is None or key is not None):
+        aggregates[ROWS] = exp.Count(this=exp.Star())
+    if key is not None:
         aggregates[KEYS] = exp.Count(this=exp.Distinct(expressions=[key]))
     for rule, step in plan.release.stage(stage):
         if isinstance(step.transform, Measures):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ppdm_sql.types import ColumnType
 
 
+FORMULA = 1
+"""How treatments of new releases compute; a stored version keeps the formula it was made with."""
+
 GENERALIZE = "generalize"
 """The word for what GENERALIZE makes of a column."""
 
@@ -98,6 +101,8 @@ class Release:
     """GENERALIZE, where the release has one."""
     agreement: Name | None = None
     """The agreement with other sites that everything is drawn from."""
+    formula: int = FORMULA
+    """How its treatments compute."""
 
     @property
     def released_rules(self) -> tuple[BoundRule, ...]:

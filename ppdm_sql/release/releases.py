@@ -6,7 +6,7 @@ with the version that they come from, and an answer says so where there is a cho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, InternalError, PpdmError, StoreError, placed_at, suggest
@@ -15,7 +15,6 @@ from ppdm_sql.release.bind import bind_release
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import Version, definition_of
 from ppdm_sql.store import agreements, catalog
-from ppdm_sql.store.history import versions_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,8 +78,9 @@ class Releases:
     def open(self, entry: Entry, span: Span | None = None) -> Version:
         """Return a version bound to its source as it is now; errors point at `span`."""
         with placed_at(span):
-            release = self.bind(definition_of(entry))
-        return Version(release, entry.storage, engine=self.engine, entry=entry)
+            statement = definition_of(entry)
+            release = replace(self.bind(statement), formula=entry.formula)
+        return Version(release, entry.storage, engine=self.engine, entry=entry, statement=statement)
 
     def open_wanted(self, wanted: Wanted) -> tuple[Version, tuple[str, ...]]:
         """Return the version that a statement wants, and what is to be said of the choice.
@@ -126,7 +126,7 @@ class Releases:
 
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
         newest = self.entry(wanted.name, wanted.span)
-        held = versions_held(self.engine, newest)
+        held = catalog.versions_held(self.engine, newest)
         if wanted.version is None:
             if all(entry.version == newest.version for entry in held):
                 return newest, ()

@@ -33,15 +33,12 @@ class Version(Plan):
 
     engine: Engine = field(kw_only=True, repr=False)
     entry: Entry = field(kw_only=True)
+    statement: CreateRelease = field(kw_only=True, repr=False)
+    """The statement that made it."""
 
     def select(self) -> exp.Select:
         """Return the SELECT that analysts read."""
         return release_select(self)
-
-    @cached_property
-    def statement(self) -> CreateRelease:
-        """The statement that made it."""
-        return definition_of(self.entry)
 
     @cached_property
     def parameters(self) -> DrawnBySlot:

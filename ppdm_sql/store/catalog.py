@@ -1,4 +1,4 @@
-"""What the store knows: its root key, the releases, every version of each.
+"""What the store knows of releases: every version of each, its columns, what was found.
 
 All statements are fixed texts with parameters, or trees where a name varies; all of them run in
 the transaction of the statement that caused them.
@@ -6,9 +6,8 @@ the transaction of the statement that caused them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -18,16 +17,40 @@ from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import StoreError
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey, new_root_key
 from ppdm_sql.store.parameters import VersionStorage, owner_table
+from ppdm_sql.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.engine.duckdb import Engine
 
-FORMAT = 2
-_TABLES = frozenset({"store", "releases", "versions", "columns", "figures", "hierarchies"})
+_VERSIONS = (
+    "SELECT release_id, schema_name, release_name, v.version, created_at, definition, formula,"
+    " tables, source_rows, released_rows, suppressed_rows, precision, source, waiting"
+    ' FROM "ppdm_store"."ppdm_owner"."releases" AS r'
+    ' JOIN "ppdm_store"."ppdm_owner"."versions" AS v USING (release_id)'
+)
+_BY_NAME = "WHERE v.version = r.version ORDER BY schema_name, release_name"
+_OF_NAME = "WHERE v.version = r.version AND lower(schema_name) = lower(?) AND lower(release_name) = lower(?)"
+_OF_RELEASE = "WHERE release_id = ? ORDER BY v.version"
+_VERSION = pa.schema(
+    {
+        "release_id": pa.int32(),
+        "version": pa.int32(),
+        "created_at": pa.timestamp("us"),
+        "definition": pa.string(),
+        "tables": pa.list_(pa.string()),
+        "formula": pa.int32(),
+        "software": pa.string(),
+        "source_rows": pa.int64(),
+        "released_rows": pa.int64(),
+        "suppressed_rows": pa.int64(),
+        "precision": pa.float64(),
+        "source": pa.string(),
+        "waiting": pa.string(),
+    }
+)
 _COLUMNS = pa.schema(
     {
         "release_id": pa.int32(),
@@ -45,6 +68,23 @@ _DAMAGED = "restore the database from a copy; without its store no release can b
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What was found when a version was made."""
+
+    source_rows: int = 0
+    released_rows: int = 0
+    """Rows that left; a record that GENERALIZE leaves out is none of them."""
+    suppressed_rows: int | None = None
+    """Rows that GENERALIZE left out or kept as `*`; None without it."""
+    precision: float | None = None
+    """What GENERALIZE left of the release; None without it."""
+    source: str | None = None
+    """The source as people call it; None in versions of earlier programs."""
+    waiting: str | None = field(default=None, repr=False)
+    """A query that counts the rows that GENERALIZE withholds until REFRESH."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A release as the store lists it, at its current version."""
 
@@ -54,9 +94,11 @@ class Entry:
     created_at: datetime
     definition: str = field(repr=False)
     """The canonical text of its CREATE RELEASE, arguments included: never leaves the store."""
-    source_rows: int
-    tables: tuple[str, ...]
+    formula: int
+    """How its treatments compute."""
+    tables: tuple[str, ...] = ()
     """The names of the tables of this version."""
+    facts: Facts = field(default_factory=lambda: Facts())
 
     @property
     def storage(self) -> VersionStorage:
@@ -84,69 +126,32 @@ def damaged(what: str) -> StoreError:
     return StoreError(f"the owner's store is damaged: {what}", hint=_DAMAGED)
 
 
-def open_store(engine: Engine) -> RootKey:
-    """Make the store of a new database, or check that of an existing one; return its root key."""
-    known = engine.query(
-        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
-        " AND database_name = 'ppdm_store'"
-    )
-    names = set(known.column("table_name").to_pylist())
-    schemas = engine.query(
-        "SELECT schema_name FROM duckdb_schemas() WHERE schema_name = 'ppdm_owner'"
-        " AND database_name = 'ppdm_store'"
-    )
-    if schemas.num_rows == 0:
-        bootstrap = files("ppdm_sql.store").joinpath("sql", "store.sql").read_text(encoding="utf-8")
-        engine.run(bootstrap)
-        engine.run(
-            'INSERT INTO "ppdm_store"."ppdm_owner"."store" VALUES (?, ?, ?)',
-            (FORMAT, new_root_key(), _now()),
-        )
-    elif "store" in names:
-        _check_format(engine)  # before the tables: another format has others
-    if schemas.num_rows and (missing := _TABLES - names):
-        raise damaged(f"{', '.join(sorted(missing))} missing")
-    for later in ("publications", "agreements"):
-        if later not in names:  # a new store, or one from before there were any
-            listing = files("ppdm_sql.store").joinpath("sql", f"{later}.sql")
-            engine.run(listing.read_text(encoding="utf-8"))
-    return _read_root_key(engine)
-
-
-def _check_format(engine: Engine) -> None:
-    rows = engine.query('SELECT format FROM "ppdm_store"."ppdm_owner"."store"').to_pylist()
-    if len(rows) == 1 and rows[0]["format"] != FORMAT:
-        raise StoreError(
-            f"the owner's store has format {rows[0]['format']}, this program reads {FORMAT}",
-            hint="use the version of ppdm-sql that made it",
-        )
-
-
-def _read_root_key(engine: Engine) -> RootKey:
-    rows = engine.query('SELECT root_key FROM "ppdm_store"."ppdm_owner"."store"').to_pylist()
-    if len(rows) != 1 or len(rows[0]["root_key"] or b"") != ROOT_KEY_BYTES:
-        raise damaged("its root key is not there")
-    return RootKey(rows[0]["root_key"])
-
-
 def list_entries(engine: Engine) -> list[Entry]:
     """Return all releases, by name."""
-    rows = engine.query(
-        "SELECT release_id, schema_name, release_name, version, created_at, definition,"
-        ' source_rows, tables FROM "ppdm_store"."ppdm_owner"."releases"'
-        ' JOIN "ppdm_store"."ppdm_owner"."versions" USING (release_id, version)'
-        " ORDER BY schema_name, release_name"
-    ).to_pylist()
-    return [_entry(row) for row in rows]
+    return [_entry(row) for row in engine.query(f"{_VERSIONS} {_BY_NAME}").to_pylist()]
 
 
 def find_entry(engine: Engine, name: QualifiedName) -> Entry | None:
     """Return the release of a name with its schema."""
-    return next((entry for entry in list_entries(engine) if entry.name == name), None)
+    if len(name.parts) != 2:
+        return None  # of another database
+    rows = engine.query(f"{_VERSIONS} {_OF_NAME}", tuple(part.text for part in name.parts))
+    # DuckDB folds more letters than it takes for equal in a name.
+    entries = (_entry(row) for row in rows.to_pylist())
+    return next((entry for entry in entries if entry.name == name), None)
+
+
+def count_columns(engine: Engine) -> dict[tuple[int, int], int]:
+    """Return how many columns leave in each version."""
+    rows = engine.query(
+        'SELECT release_id, version, count(*) AS n FROM "ppdm_store"."ppdm_owner"."columns"'
+        " WHERE type IS NOT NULL GROUP BY ALL"
+    ).to_pylist()
+    return {(row["release_id"], row["version"]): row["n"] for row in rows}
 
 
 def next_entry(
-    engine: Engine, name: QualifiedName, definition: str, previous: Entry | None
+    engine: Engine, name: QualifiedName, definition: str, formula: int, previous: Entry | None
 ) -> Entry:
     """Return the next version of a release, or the first of a new one; nothing is written yet."""
     if previous is not None:
@@ -156,30 +161,24 @@ def next_entry(
             "SELECT system.main.nextval('ppdm_store.ppdm_owner.release_ids') AS release_id"
         ).to_pylist()[0]
         release_id, version = int(row["release_id"]), 1
-    return Entry(name, release_id, version, _now(), definition, 0, ())
+    return Entry(name, release_id, version, _now(), definition, formula)
 
 
 def record_version(engine: Engine, entry: Entry, columns: Sequence[ColumnEntry]) -> None:
     """Write down a version whose tables exist, and make it the current one."""
     storage = entry.storage
     _record_columns(engine, storage, columns)
-    tables = engine.query(
-        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
-        " AND database_name = 'ppdm_store' AND system.main.starts_with(table_name, ?)"
-        " ORDER BY table_name",
-        (storage.prefix,),
-    )
-    key = (storage.release_id, storage.version)
-    engine.run(
-        'INSERT INTO "ppdm_store"."ppdm_owner"."versions" VALUES (?, ?, ?, ?, ?, ?)',
-        (
-            *key,
-            entry.created_at,
-            entry.definition,
-            entry.source_rows,
-            tables.column("table_name").to_pylist(),
-        ),
-    )
+    row = {
+        "release_id": storage.release_id,
+        "version": storage.version,
+        "created_at": entry.created_at,
+        "definition": entry.definition,
+        "tables": sorted(entry.tables),
+        "formula": entry.formula,
+        "software": __version__,
+        **asdict(entry.facts),
+    }
+    engine.insert(owner_table("versions"), pa.Table.from_pylist([row], schema=_VERSION))
     if storage.version == 1:
         engine.run(
             'INSERT INTO "ppdm_store"."ppdm_owner"."releases" VALUES (?, ?, ?, ?)',
@@ -204,6 +203,28 @@ def forget(engine: Engine, entry: Entry) -> None:
     for listing in ("columns", "figures", "versions", "releases"):
         mine = exp.column("release_id").eq(exp.Placeholder())
         engine.run(exp.delete(table_of(owner_table(listing)), where=mine), (entry.release_id,))
+
+
+def list_versions(engine: Engine, entry: Entry) -> list[Entry]:
+    """Return every version of a release, by number."""
+    rows = engine.query(f"{_VERSIONS} {_OF_RELEASE}", (entry.release_id,)).to_pylist()
+    return [_entry(row) for row in rows]
+
+
+def versions_held(engine: Engine, entry: Entry) -> list[Entry]:
+    """Return the versions of a release that can still be read, all their tables there; by number."""
+    known = engine.query(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
+        " AND database_name = 'ppdm_store'"
+    )
+    there = set(known.column("table_name").to_pylist())
+    return [one for one in list_versions(engine, entry) if there.issuperset(one.tables)]
+
+
+def version_before(engine: Engine, entry: Entry) -> Entry | None:
+    """Return the version of a release before the given one."""
+    earlier = [one for one in list_versions(engine, entry) if one.version < entry.version]
+    return earlier[-1] if earlier else None
 
 
 def list_columns(engine: Engine, entry: Entry) -> list[ColumnEntry]:
@@ -254,8 +275,9 @@ def _entry(row: dict[str, Any]) -> Entry:
         row["version"],
         row["created_at"],
         row["definition"],
-        row["source_rows"],
+        row["formula"],
         tuple(row["tables"]),
+        Facts(**{name: row[name] for name in Facts.__dataclass_fields__}),
     )
 
 

@@ -62,6 +62,15 @@ def write_parameters(engine: Engine, storage: VersionStorage, drawn: DrawnBySlot
         engine.create_table(storage.parameter_table(), one_row(row))
 
 
+def table_names(storage: VersionStorage, drawn: DrawnBySlot) -> list[str]:
+    """Return the names of the tables that hold what was drawn."""
+    names = [storage.parameter_table()] if parameters_of(drawn) else []
+    names += [
+        storage.lookup_table(slot, name) for slot, values in drawn.items() for name in values.tables
+    ]
+    return [name.name.text for name in names]
+
+
 def parameters_of(drawn: DrawnBySlot) -> dict[str, Parameter]:
     """Return every parameter by its column."""
     return {

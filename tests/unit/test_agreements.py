@@ -478,15 +478,6 @@ def test_a_damaged_agreement_is_said(owner: Owner) -> None:
         owner.execute("SHOW AGREEMENTS")
 
 
-def test_a_store_from_before_agreements_gets_their_table(safe: Path) -> None:
-    with ppdm_sql.connect(safe) as owner:
-        owner.execute("DROP TABLE ppdm_owner.agreements")
-    with ppdm_sql.connect(safe) as owner:
-        owner.execute("CREATE AGREEMENT north (id KEY)")
-        found = find_agreement(owner._engine, list_agreements(owner._engine)[0].name)
-        assert isinstance(found, Agreement)
-
-
 def test_the_command_line_asks_for_the_passphrase(
     safe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -425,16 +425,6 @@ def test_two_publications_at_once_do_not_clear_each_other_away(
     assert os.listdir() == ["study.duckdb"]
 
 
-def test_an_old_store_gets_its_list_of_publications(safe: Path) -> None:
-    with ppdm_sql.connect(safe) as owner:
-        owner.execute("DROP TABLE ppdm_owner.publications")
-        owner.execute("CREATE TABLE t AS SELECT 1 AS i; CREATE RELEASE r.t FROM t (i NEUTRAL)")
-    with ppdm_sql.connect(safe) as owner:
-        assert owner.publications() == []
-        owner.publish("r.t", to=safe.parent.parent / "study.duckdb")
-        assert len(owner.publications()) == 1
-
-
 def test_dropping_a_release_keeps_what_is_known_of_its_publications(releases: Owner) -> None:
     releases.publish("open.wards", to="study.duckdb")
     releases.execute("DROP RELEASE open.wards")

@@ -14,6 +14,7 @@ import ppdm_sql
 from ppdm_sql import PpdmError, StoreError
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.store import catalog
+from ppdm_sql.store.formats import open_store
 from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.parameters import VersionStorage
 from tests.conftest import PEOPLE
@@ -61,8 +62,8 @@ def aliases(owner: Owner, version: int) -> dict[str, str]:
 
 
 def test_a_store_is_made_once_and_found_again(engine: Engine) -> None:
-    first = catalog.open_store(engine)
-    again = catalog.open_store(engine)
+    first = open_store(engine)
+    again = open_store(engine)
     assert first == again
     assert len(first.secret) == 32
     assert engine.query("SELECT count(*) AS n FROM ppdm_owner.store").to_pylist() == [{"n": 1}]
@@ -72,7 +73,7 @@ def test_two_stores_have_different_root_keys() -> None:
     secrets = set()
     for _ in range(2):
         opened = open_database(None)
-        secrets.add(catalog.open_store(opened).secret)
+        secrets.add(open_store(opened).secret)
         opened.close()
     assert len(secrets) == 2
 
@@ -90,7 +91,7 @@ def test_the_root_key_survives_in_the_file(safe: Path) -> None:
 
 
 def test_a_new_store_lists_nothing(engine: Engine) -> None:
-    catalog.open_store(engine)
+    open_store(engine)
     assert catalog.list_entries(engine) == []
     assert catalog.find_entry(engine, QualifiedName.of("research", "people")) is None
 
@@ -101,7 +102,7 @@ def test_a_new_store_lists_nothing(engine: Engine) -> None:
 def test_an_entry_says_what_was_made(released: Owner) -> None:
     (entry,) = catalog.list_entries(released._engine)
     assert str(entry.name) == "research.people"
-    assert (entry.release_id, entry.version, entry.source_rows) == (1, 1, 6)
+    assert (entry.release_id, entry.version, entry.facts.source_rows) == (1, 1, 6)
     assert entry.storage == VersionStorage(1, 1)
     assert set(entry.tables) == {"r1_v1_parameters", "r1_v1_t3_0_aliases"}
     assert set(entry.tables) == tables_of_versions(released.connection)
@@ -469,7 +470,7 @@ def test_a_schema_of_our_name_without_a_store_is_refused(safe: Path) -> None:
         f"INSERT INTO {OWNER}.store FROM {OWNER}.store",
         f"UPDATE {OWNER}.store SET root_key = 'short'::BLOB",
         f"UPDATE {OWNER}.store SET root_key = repeat('x', 33)::BLOB",
-        f"CREATE OR REPLACE TABLE {OWNER}.store AS SELECT 2 AS format, NULL::BLOB AS root_key",
+        f"CREATE OR REPLACE TABLE {OWNER}.store AS SELECT 3 AS format, NULL::BLOB AS root_key",
     ],
 )
 def test_a_store_without_its_root_key_is_refused(closed: Path, statement: str) -> None:

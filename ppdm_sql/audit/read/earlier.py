@@ -20,7 +20,7 @@ from ppdm_sql.audit.read.version import (
     read_version,
 )
 from ppdm_sql.errors import PpdmError
-from ppdm_sql.store.history import version_before
+from ppdm_sql.store.catalog import version_before
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
