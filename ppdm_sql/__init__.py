@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from ppdm_sql.analyst.session import Analyst
     from ppdm_sql.owner import Owner
     from ppdm_sql.sites.combine import Combined
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.treatment import Treatment
 
 __all__ = [
     "BindError",
@@ -74,17 +74,17 @@ __all__ = [
 
 
 def connect(
-    database: str | os.PathLike[str], *, transforms: Sequence[type[Transform]] | None = None
+    database: str | os.PathLike[str], *, treatments: Sequence[type[Treatment]] = ()
 ) -> Owner:
     """Open the owner's database, or make it, in a folder that only the owner may enter.
 
-    `":memory:"` is for a trial: nothing stays. `transforms` adds treatments of your own to
-    `ppdm_sql.treatments.TRANSFORMS`.
+    `":memory:"` is for a trial: nothing stays. `treatments` adds treatments of your own to
+    `ppdm_sql.treatments.TREATMENTS`.
     """
     from ppdm_sql.owner import Owner
-    from ppdm_sql.treatments import TRANSFORMS
+    from ppdm_sql.treatments import with_added
 
-    return Owner.open(database, TRANSFORMS if transforms is None else transforms)
+    return Owner.open(database, with_added(treatments))
 
 
 def open_release(
@@ -128,9 +128,9 @@ def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     The functions are stateless: parameters are arguments. Registering twice is no error.
     """
     from ppdm_sql.engine.duckdb import register as register_kernel
-    from ppdm_sql.treatments import TRANSFORMS, kernels_of
+    from ppdm_sql.treatments import TREATMENTS, kernels_of
 
-    kernels = kernels_of(TRANSFORMS)
+    kernels = kernels_of(TREATMENTS)
     for kernel in kernels:
         register_kernel(connection, kernel)
     return tuple(kernel.name for kernel in kernels)

@@ -21,6 +21,7 @@ import difflib
 import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -61,10 +62,22 @@ class Span:
 class PpdmError(Exception):
     """Something the user can fix: what is wrong, where it stands, what to write."""
 
-    def __init__(self, what: str, span: Span | None = None, hint: str | None = None) -> None:
+    any_code = "error"
+    """The code of an error that says no other; all of this package do."""
+
+    def __init__(
+        self,
+        what: str,
+        span: Span | None = None,
+        hint: str | None = None,
+        *,
+        code: str | None = None,
+    ) -> None:
         self.what = what
         self.span = span
         self.hint = hint
+        self.code = code or self.any_code
+        """One word for programs, such as `release_exists`: it stays when sentences change."""
         super().__init__(what)
 
     @property
@@ -90,14 +103,19 @@ class PpdmError(Exception):
 class StatementError(PpdmError):
     """The text of a statement is not what the language allows."""
 
+    any_code = "statement"
+
 
 class BindError(PpdmError):
     """Names, roles or types do not fit the source."""
+
+    any_code = "bind"
 
 
 class TreatmentError(PpdmError):
     """The arguments of a treatment, or the data, do not fit it."""
 
+    any_code = "treatment"
     is_of_hierarchy = False
     """Whether another hierarchy helps; otherwise only another definition of the release does."""
 
@@ -105,22 +123,47 @@ class TreatmentError(PpdmError):
 class Refused(PpdmError):
     """The language allows it; it is refused because it would not protect."""
 
+    any_code = "refused"
+
 
 class StoreError(PpdmError):
     """The owner's folder, file or store is not as it must be."""
 
+    any_code = "store"
+
+
+class EngineKind(StrEnum):
+    """Kinds of the engine's errors that somebody tells apart."""
+
+    SYNTAX = "syntax"
+    PARAMETER = "parameter"
+    """A value is missing, or of a kind that does not fit."""
+    RECURSION = "recursion"
+    """A view reads itself."""
+    DISK = "disk"
+    MEMORY = "memory"
+    INTERRUPTED = "interrupted"
+    OTHER = "other"
+
 
 class EngineError(PpdmError):
     """DuckDB could not run a statement."""
+
+    any_code = "engine"
 
     def __init__(
         self,
         what: str,
         span: Span | None = None,
         hint: str | None = None,
+        *,
+        code: str | None = None,
+        kind: EngineKind | None = None,
         engine_text: str = "",
     ) -> None:
-        super().__init__(what, span, hint)
+        super().__init__(what, span, hint, code=code)
+        self.kind = kind or EngineKind.OTHER
+        """What went wrong, for whoever must decide what to do about it."""
         self.engine_text = engine_text
         """DuckDB's own text, where it cannot hold data: empty otherwise."""
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 import re
 import string
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _FOLD = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -90,3 +94,16 @@ STORE_CATALOG = Name("ppdm_store")
 
 OWNER_SCHEMA = Name("ppdm_owner")
 """Where the owner's store lives in it; nothing is released from there or into it."""
+
+
+_THEN = " then "
+
+
+def chain(words: Iterable[str]) -> str:
+    """Return the words of treatments as people read them: `scaling then translation`."""
+    return _THEN.join(words)
+
+
+def unchained(text: str) -> tuple[str, ...]:
+    """Return the words behind such a text; none behind an empty one."""
+    return tuple(text.split(_THEN)) if text else ()

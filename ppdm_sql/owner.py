@@ -66,7 +66,7 @@ from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.store.formats import open_store
 from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.publications import list_publications
-from ppdm_sql.treatments import TRANSFORMS, kernels_of
+from ppdm_sql.treatments import TREATMENTS, kernels_of
 
 if TYPE_CHECKING:
     import os
@@ -84,34 +84,34 @@ if TYPE_CHECKING:
     from ppdm_sql.store.figures import Figure
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.publications import PublishedRelease
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.treatment import Treatment
 
 
 class Owner:
     """Runs scripts on the owner's database; close it, or use it in a `with` block."""
 
     def __init__(
-        self, engine: Engine, keys: RootKey, transforms: Sequence[type[Transform]], label: str
+        self, engine: Engine, keys: RootKey, treatments: Sequence[type[Treatment]], label: str
     ) -> None:
         self._engine = engine
         self._label = label
-        for kernel in kernels_of(transforms):
+        for kernel in kernels_of(treatments):
             engine.register(kernel)
         bind_clause = partial(bind_grouping, StoredHierarchies(engine))
-        self._releases = Releases(engine, keys, tuple(transforms), bind_clause)
+        self._releases = Releases(engine, keys, tuple(treatments), bind_clause)
         self._ask: Callable[[bool], str] = passphrase_of_environment
 
     @classmethod
     def open(
         cls,
         database: str | os.PathLike[str],
-        transforms: Sequence[type[Transform]] = TRANSFORMS,
+        treatments: Sequence[type[Treatment]] = TREATMENTS,
     ) -> Self:
         """Open the owner's database, or make it; `:memory:` for a trial that leaves nothing."""
         path = None if str(database) == ":memory:" else Path(database).absolute()
         engine = open_database(path)
         try:
-            return cls(engine, open_store(engine, path), transforms, str(database))
+            return cls(engine, open_store(engine, path), treatments, str(database))
         except BaseException:
             engine.close()
             raise
@@ -136,7 +136,7 @@ class Owner:
         if parameters is not None and not (
             len(statements) == 1 and isinstance(statements[0], PlainSql)
         ):
-            raise StatementError("parameters go with one plain SQL statement")
+            raise StatementError("parameters go with one plain SQL statement", code="parameters")
         for statement in statements:
             yield self._run(statement, parameters)
 
@@ -144,7 +144,9 @@ class Owner:
         """Return one query as a DuckDB relation: `owner.sql("FROM research.patients").df()`."""
         statements = parse_script(query)
         if len(statements) != 1:
-            raise StatementError("sql() takes one statement; run scripts with execute()")
+            raise StatementError(
+                "sql() takes one statement; run scripts with execute()", code="one_statement"
+            )
         statement = statements[0]
         if isinstance(statement, PlainSql):
             with located(statement, parameters is not None):

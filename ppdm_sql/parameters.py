@@ -21,6 +21,10 @@ class Drawn:
     tables: Mapping[str, pa.Table] = field(default_factory=dict, repr=False)
     """Lookup tables, such as a mapping."""
 
+    def number(self, name: str) -> float:
+        """Return a parameter that is a number."""
+        return float(self.parameters[name])
+
 
 DrawnBySlot: TypeAlias = Mapping[str, Drawn]
 

@@ -17,11 +17,11 @@ import pytest
 import ppdm_sql
 from ppdm_sql.cli import cli
 from ppdm_sql.owner import Owner
-from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments import TREATMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TREATMENTS = ROOT / "docs" / "treatments.md"
+TREATMENTS_PAGE = ROOT / "docs" / "treatments.md"
 NEEDS = re.compile(r"^-- Needs: (\S+\.sql)\.", re.MULTILINE)
 
 
@@ -129,9 +129,9 @@ def test_refresh_example_maps_the_new_category() -> None:
 
 def treatment_table() -> str:
     rows = [
-        f"| `{transform.keyword}` | {transform.summary} | {transform.undone_by} "
-        f"| {transform.exactness.value} |"
-        for transform in TRANSFORMS
+        f"| `{treatment.keyword}` | {treatment.summary} | {treatment.undone_by} "
+        f"| {treatment.exactness.value} |"
+        for treatment in TREATMENTS
     ]
     head = (
         "| treatment | what it does | what undoes it | the owner gets it back |\n|---|---|---|---|"
@@ -141,20 +141,20 @@ def treatment_table() -> str:
 
 def test_table_of_treatments_is_what_the_code_says() -> None:
     start, end = "<!-- treatments -->\n", "\n<!-- end of treatments -->"
-    page = read(TREATMENTS)
+    page = read(TREATMENTS_PAGE)
     shown = page.split(start)[1].split(end)[0]
     if os.environ.get("PPDM_WRITE_GOLDEN"):
         text = page.replace(start + shown + end, start + treatment_table() + end)
-        TREATMENTS.write_text(text, encoding="utf-8")
+        TREATMENTS_PAGE.write_text(text, encoding="utf-8")
     else:
         assert shown == treatment_table()
 
 
 def test_every_treatment_has_a_row_of_arguments_and_is_in_the_readme() -> None:
-    page, readme = read(TREATMENTS), read(ROOT / "README.md")
-    for transform in TRANSFORMS:
-        assert re.search(rf"^\| `{transform.keyword}\(", page, re.MULTILINE), transform.keyword
-        assert f"`{transform.keyword}`" in readme, transform.keyword
+    page, readme = read(TREATMENTS_PAGE), read(ROOT / "README.md")
+    for treatment in TREATMENTS:
+        assert re.search(rf"^\| `{treatment.keyword}\(", page, re.MULTILINE), treatment.keyword
+        assert f"`{treatment.keyword}`" in readme, treatment.keyword
 
 
 def test_every_method_of_the_owner_is_documented() -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 import grimp
 import pytest
 
+from ppdm_sql.treatments import TREATMENTS
+from ppdm_sql.treatments.generalize import Generalize
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ppdm_sql"
 ROOMS_OF_THE_GATE = ("ppdm_sql.analyst.gate", "ppdm_sql.names", "ppdm_sql.errors")
@@ -77,6 +80,19 @@ def test_lower_rooms_build_no_sql(room: str) -> None:
     for path in [start] if start.is_file() else sorted(start.rglob("*.py")):
         roots = {name.partition(".")[0] for name in imports_at_run_time(path)}
         assert "sqlglot" not in roots, path
+
+
+def test_no_word_of_a_treatment_stands_outside_its_room() -> None:
+    """Others rely on traits: a treatment from outside then gets what those of the package get."""
+    words = {treatment.keyword for treatment in TREATMENTS} | {Generalize.keyword}
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in MODULES
+        if path.relative_to(PACKAGE).parts[0] != "treatments"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in words
+    ]
+    assert found == []
 
 
 def test_only_the_command_line_prints() -> None:

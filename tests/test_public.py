@@ -107,8 +107,8 @@ def test_connect_takes_a_text_or_a_path(safe: Path) -> None:
 
 
 def test_connect_takes_treatments_by_name_only() -> None:
-    assert list(inspect.signature(ppdm_sql.connect).parameters) == ["database", "transforms"]
-    kind = inspect.signature(ppdm_sql.connect).parameters["transforms"].kind
+    assert list(inspect.signature(ppdm_sql.connect).parameters) == ["database", "treatments"]
+    kind = inspect.signature(ppdm_sql.connect).parameters["treatments"].kind
     assert kind is inspect.Parameter.KEYWORD_ONLY
 
 

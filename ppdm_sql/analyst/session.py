@@ -78,14 +78,17 @@ class Analyst:
         """Open a published file read-only; raise when it is none."""
         file = Path(path).absolute()
         if not file.exists():
-            raise StoreError(f"there is no file '{path}'")
+            raise StoreError(f"there is no file '{path}'", code="no_such_file")
         if not file.is_file():
             raise StoreError(
                 f"'{path}' is not a file",
                 hint="a folder of Parquet files is read with any program that reads Parquet",
+                code="wrong_kind_of_file",
             )
         if timeout_s <= 0 or threads < 1:
-            raise StatementError("a session needs at least some time and one thread")
+            raise StatementError(
+                "a session needs at least some time and one thread", code="bad_limit"
+            )
         analyst = cls(file, timeout_s, memory_limit, threads)
         analyst._running()
         return analyst
@@ -97,10 +100,14 @@ class Analyst:
         try:
             query.encode()
         except UnicodeEncodeError:
-            raise StatementError("the statement is not valid Unicode text") from None
+            raise StatementError(
+                "the statement is not valid Unicode text", code="not_text"
+            ) from None
         with self._one_at_a_time:
             if self._is_closed:
-                raise StatementError("this session is closed", hint="open the file again")
+                raise StatementError(
+                    "this session is closed", hint="open the file again", code="closed"
+                )
             process = self._running()
             timer = threading.Timer(self._timeout_s, process.time_is_up)
             timer.daemon = True
@@ -207,6 +214,7 @@ class _Process:
             raise StoreError(
                 f"'{orders['path']}' is not a published release",
                 hint="PUBLISH RELEASE … TO 'study.duckdb' makes one",
+                code="not_a_publication",
             )
         return [str(name) for name in names]
 
@@ -264,7 +272,8 @@ def _raise_told(message: dict[str, Any], query: str) -> None:
         return
     place = message.get("span")
     span = Span(query, *place) if place else None
-    raise _ERRORS.get(message["error"], EngineError)(message["what"], span, message["hint"])
+    kind = _ERRORS.get(message["error"], EngineError)
+    raise kind(message["what"], span, message["hint"], code=message.get("code"))
 
 
 def _ended(process: _Process, timeout_s: float) -> EngineError:
@@ -272,17 +281,19 @@ def _ended(process: _Process, timeout_s: float) -> EngineError:
         return EngineError(
             f"the statement took longer than {timeout_s:g} s and was ended",
             hint="ask for less, or open the release with a longer timeout",
+            code="timeout",
         )
     return EngineError(
         "the statement needed more than a session has and was ended",
         hint="ask for less, or open the release with a higher memory_limit",
+        code="out_of_resources",
     )
 
 
 def _bytes(size: str) -> int:
     found = _SIZE.match(size.strip())
     if found is None:
-        raise StatementError("a memory limit is written like '1GB' or '512MB'")
+        raise StatementError("a memory limit is written like '1GB' or '512MB'", code="bad_limit")
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 

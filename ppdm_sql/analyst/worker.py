@@ -104,6 +104,7 @@ def _told(error: PpdmError) -> dict[str, Any]:
     span = error.span
     return {
         "error": type(error).__name__,
+        "code": error.code,
         "what": error.what,
         "hint": error.hint,
         "span": None if span is None else [span.start, span.end],

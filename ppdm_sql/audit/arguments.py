@@ -61,5 +61,7 @@ def _schema_name(text: str) -> Name:
     """Return a schema of the owner's database."""
     name = parse_name(text, "the name of a schema")
     if name.schema is not None:
-        raise BindError(f"'{name}' is no name of a schema", hint="write a name without a dot")
+        raise BindError(
+            f"'{name}' is no name of a schema", hint="write a name without a dot", code="bad_name"
+        )
     return name.name

@@ -30,6 +30,7 @@ from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report, Stamp
 from ppdm_sql.audit.report.requirements import check
 from ppdm_sql.audit.report.verdict import strongest, verdict
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.names import chain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -201,11 +202,12 @@ def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding
     return ColumnReport(
         column.name,
         column.role.value,
-        " then ".join(column.treatments),
+        chain(column.treatments),
         before,
         after,
         utility,
         max(1 - changed if changed is not None else 0.0, *aimed, 0.0),
+        column.traits,
     )
 
 

@@ -168,7 +168,8 @@ def _linkable(release: Release) -> tuple[Name, ...]:
     return tuple(
         column.name
         for column in sql.audited_columns(release)
-        if column.role is Role.QUASI and column.treatments in (("keep",), ("generalize",))
+        if column.role is Role.QUASI
+        and all(t.shows_originals or t.generalizes for t in column.traits)
     )
 
 
@@ -220,7 +221,7 @@ def _asked_again(
     noised = {
         column.name.text: sql.released_column(index)
         for index, column in enumerate(read.columns)
-        if "noise" in column.treatments and column.is_numeric
+        if any(t.adds_noise for t in column.traits) and column.is_numeric
     }
     if not noised:
         return {}

@@ -20,6 +20,7 @@ from ppdm_sql import combine as combine_files
 from ppdm_sql.cli import output
 from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
+from ppdm_sql.errors import EngineKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -83,7 +84,7 @@ def run(script: IO[str], database: str, form: str, rows: int) -> None:
     try:
         text = script.read()
     except UnicodeDecodeError:
-        raise PpdmError("the script is not UTF-8 text") from None
+        raise PpdmError("the script is not UTF-8 text", code="not_text") from None
     with _owner(database) as owner, show_progress(owner) as bar:
         owner.on_passphrase(partial(_ask_passphrase, bar.paused))
         for result in owner.results(text):
@@ -154,7 +155,9 @@ def interpret(
     CSV and Parquet are read as tables, anything else as text, such as scikit-learn's export_text.
     """
     if (results is None) == (predicate is None):
-        raise PpdmError("name a file of results or write --where and a condition, one of the two")
+        raise PpdmError(
+            "name a file of results or write --where and a condition, one of the two", code="usage"
+        )
     with _owner(database, must_exist=True) as owner:
         if predicate is not None:
             condition = owner.interpret(
@@ -243,7 +246,7 @@ def combine(
 ) -> None:
     """Combine the published FILES of several sites, made under one agreement, into one."""
     if how is None:
-        raise PpdmError("write --stack or --join")
+        raise PpdmError("write --stack or --join", code="usage")
     done = combine_files(*files, to=target, how=how, missing=missing, release=release)
     click.echo(f"combined {len(files)} files: {done.release}, {done.rows:,} rows, in '{target}'")
     for note in done.notes:
@@ -312,10 +315,16 @@ def _ask_passphrase(pause: Callable[[], AbstractContextManager[None]], is_new: b
 def _owner(database: str, must_exist: bool = False) -> Iterator[Owner]:
     path = Path(database)
     if must_exist and database != ":memory:" and not os.path.lexists(path):
-        raise PpdmError(f"there is no database '{database}'", hint="`ppdm run` makes a new one")
+        raise PpdmError(
+            f"there is no database '{database}'",
+            hint="`ppdm run` makes a new one",
+            code="no_such_file",
+        )
     if database != ":memory:" and path.is_dir():
         raise PpdmError(
-            f"'{database}' is a folder", hint=f"name a file in it: {path / 'my.duckdb'}"
+            f"'{database}' is a folder",
+            hint=f"name a file in it: {path / 'my.duckdb'}",
+            code="wrong_kind_of_file",
         )
     with connect(database) as owner, interruptible(owner):
         yield owner
@@ -340,7 +349,7 @@ def main(arguments: list[str] | None = None) -> None:
         error.show()
         sys.exit(2)
     except PpdmError as error:
-        if isinstance(error, EngineError) and error.what.startswith("INTERRUPT"):
+        if isinstance(error, EngineError) and error.kind is EngineKind.INTERRUPTED:
             output.print_error("stopped")
             sys.exit(130)
         output.print_error(str(error))

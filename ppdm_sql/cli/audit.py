@@ -56,7 +56,7 @@ def _print(report: Report) -> None:
         click.echo(sentence)
     risks = [(f.name, f.about, f.value, f.sentence) for f in report.figures if f.part == "risk"]
     output.print_table(["risk", "of", "value", "meaning"], risks, digits=_DIGITS)
-    columns = [(c.name, c.role, c.treatment or "keep", c.utility, c.risk) for c in report.columns]
+    columns = [(c.name, c.role, c.treatment, c.utility, c.risk) for c in report.columns]
     output.print_table(
         ["column", "role", "treatment", "keeps", "attacker gets"], columns, digits=_DIGITS
     )

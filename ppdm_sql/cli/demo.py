@@ -61,6 +61,7 @@ def run_demo(patients: int, database: str | None = None) -> None:
         raise PpdmError(
             f"'{database}' is there already",
             hint="the demo makes a database of its own: name a file that is not there",
+            code="target_taken",
         )
     scripts = _scripts()
     with ppdm_sql.connect(database or ":memory:") as owner:

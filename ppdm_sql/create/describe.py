@@ -15,7 +15,7 @@ from ppdm_sql.engine.targets import TARGETS
 from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, placed_at, suggest
 from ppdm_sql.groups.grouping import find_grouping
 from ppdm_sql.groups.run import Generalizing
-from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, quote
+from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, chain, quote
 from ppdm_sql.release.compile import release_select
 from ppdm_sql.release.version import definition_of
 from ppdm_sql.store import catalog
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.figures import Figure
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.treatment import Treatment
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def describe_release(releases: Releases, statement: DescribeRelease) -> list[Col
     """Return the columns of a release: role, treatment, what it resists."""
     entry = releases.entry(statement.name, statement.span)
     return [
-        _column(column, releases.transforms)
+        _column(column, releases.treatments)
         for column in catalog.list_columns(releases.engine, entry)
     ]
 
@@ -121,6 +121,7 @@ def explain_release(releases: Releases, statement: ExplainRelease) -> str:
             f"unknown engine '{statement.target}'",
             statement.target_span,
             suggest(statement.target, TARGETS, "engines"),
+            code="unknown_engine",
         )
     entry = releases.entry(statement.name, statement.span)
     with placed_at(statement.span):
@@ -146,7 +147,9 @@ def explain_hierarchies(releases: Releases, statement: ExplainHierarchies) -> pa
     version = releases.open(entry, statement.span)
     grouping = find_grouping(version.release)
     if grouping is None:
-        raise BindError(f"release '{entry.name}' has no GENERALIZE", statement.span)
+        raise BindError(
+            f"release '{entry.name}' has no GENERALIZE", statement.span, code="no_generalize"
+        )
     minimal = Generalizing(version, releases.on_stage).minimal_nodes()
     if not minimal.is_proven:
         warnings.warn(_NOT_ALL, PrivacyWarning, stacklevel=2)
@@ -243,18 +246,18 @@ def _waiting_query(releases: Releases, entry: Entry) -> str | None:
     return None if grouping is None else to_sql(grouping.waiting(version))
 
 
-def _column(column: ColumnEntry, transforms: Sequence[type[Transform]]) -> ColumnInfo:
+def _column(column: ColumnEntry, treatments: Sequence[type[Treatment]]) -> ColumnInfo:
     if not column.treatments:
         return ColumnInfo(column.name, column.role, "stays with the owner", None, None, None, None)
-    all_of_them: tuple[type[Transform], ...] = (*transforms, Generalize)
-    words = {transform.keyword: transform for transform in all_of_them}
+    all_of_them: tuple[type[Treatment], ...] = (*treatments, Generalize)
+    words = {treatment.keyword: treatment for treatment in all_of_them}
     known = [words[word] for word in column.treatments if word in words]
     return ColumnInfo(
         column.name,
         column.role,
-        " then ".join(column.treatments),
+        chain(column.treatments),
         column.type,
-        "; then ".join(transform.undone_by for transform in reversed(known)),
-        ", ".join(dict.fromkeys(transform.exactness.value for transform in known)),
+        "; then ".join(treatment.undone_by for treatment in reversed(known)),
+        ", ".join(dict.fromkeys(treatment.exactness.value for treatment in known)),
         column.note,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import create_schema, table_of, to_sql
-from ppdm_sql.errors import BindError, EngineError, PpdmError
+from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError
 from ppdm_sql.groups.figures import figures_of, warnings_of
 from ppdm_sql.groups.grouping import COMBINATIONS, SLOT, find_grouping
 from ppdm_sql.groups.run import Generalizing
@@ -22,7 +22,6 @@ from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.catalog import ColumnEntry, Facts
 from ppdm_sql.store.figures import record_figures
-from ppdm_sql.treatments.protocol import Checks, Draws, Notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -151,14 +150,13 @@ class _Making:
         if release.row_key is not None:
             keys = replace(keys, row_identity=release.row_key.identity)
         for rule, step in release.stage(stage):
-            if isinstance(step.transform, Draws):
-                statistics = _own(found, step.slot)
-                chained = replace(keys, before=_drawn_before(rule, stage, earlier))
-                try:
-                    values = step.transform.draw(statistics, chained, self.known.get(step.slot))
-                except PpdmError as error:
-                    raise error.at(step.span) from None
-                drawn[step.slot] = values
+            statistics = _own(found, step.slot)
+            chained = replace(keys, before=_drawn_before(rule, stage, earlier))
+            try:
+                values = step.treatment.draw(statistics, chained, self.known.get(step.slot))
+            except PpdmError as error:
+                raise error.at(step.span) from None
+            drawn[step.slot] = values
         parameters.write_tables(self.version.engine, self.version.entry.storage, drawn)
         return drawn
 
@@ -182,9 +180,11 @@ class _Making:
             engine.columns(exp.select("*").from_(view.copy()))
         except EngineError as error:
             # A view that reads itself through another fails only when it is read.
-            if "infinite recursion" not in error.what:
+            if error.kind is not EngineKind.RECURSION:
                 raise
-            raise BindError("a release cannot be its own source", release.source.span) from None
+            raise BindError(
+                "a release cannot be its own source", release.source.span, code="own_source"
+            ) from None
 
 
 def called(source: Source) -> str:
@@ -203,19 +203,15 @@ def _columns(release: Release, drawn: DrawnBySlot) -> Iterator[ColumnEntry]:
     """Return the columns of a release as the store lists them."""
     grouping = find_grouping(release)
     for rule in release.rules:
-        notes = [
-            step.transform.note(drawn[step.slot])
-            for step in rule.steps
-            if isinstance(step.transform, Notes)
-        ]
+        said = (step.treatment.note(drawn[step.slot]) for step in rule.steps if rule.is_released)
+        notes = [note for note in said if note]
         if rule.is_generalized and grouping is not None:
             notes = [_hierarchy_note(grouping, rule.names[0])]
-        words = tuple(step.transform.keyword for step in rule.steps)
         for name, source, type_ in zip(rule.names, rule.columns, rule.output_types, strict=True):
             yield ColumnEntry(
                 name.text,
                 rule.role,
-                words,
+                rule.words,
                 str(source.type),
                 str(type_) if rule.is_released else None,
                 "; ".join(notes) or None,
@@ -239,7 +235,7 @@ def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
     releases would be a multiple of the original values.
     """
     parameters = [
-        (place, step.transform.keyword, sorted(drawn[step.slot].parameters.items()))
+        (place, step.treatment.keyword, sorted(drawn[step.slot].parameters.items()))
         for place, step in enumerate(rule.steps[:stage])
         if step.slot in drawn and drawn[step.slot].parameters
     ]
@@ -251,7 +247,7 @@ def _kept_keys(release: Release) -> list[Name]:
     return [
         name
         for rule in release.released_rules
-        if rule.role is Role.KEY and all(step.transform.keyword == "keep" for step in rule.steps)
+        if rule.role is Role.KEY and all(traits.shows_originals for traits in rule.traits)
         for name in rule.names
     ]
 
@@ -259,11 +255,10 @@ def _kept_keys(release: Release) -> list[Name]:
 def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:
     warnings: list[str] = []
     for _, step in release.stage(stage):
-        if isinstance(step.transform, Checks):
-            try:
-                warnings += step.transform.verify(_own(found, step.slot))
-            except PpdmError as error:
-                raise error.at(step.span) from None
+        try:
+            warnings += step.treatment.verify(_own(found, step.slot))
+        except PpdmError as error:
+            raise error.at(step.span) from None
     return warnings
 
 

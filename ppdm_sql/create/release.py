@@ -33,6 +33,7 @@ def create_release(releases: Releases, statement: CreateRelease) -> Made:
                 f"there is already a release '{named.name}'",
                 statement.name_span,
                 "write CREATE OR REPLACE RELEASE, or DROP RELEASE first",
+                code="release_exists",
             )
         sources = Sources(releases.engine)
         if previous is None:
@@ -84,6 +85,7 @@ def _check_free(statement: CreateRelease, sources: Sources) -> None:
             f"there is already a {kind} '{statement.name}'",
             statement.name_span,
             "choose another name: a release replaces only a release",
+            code="name_taken",
         )
 
 

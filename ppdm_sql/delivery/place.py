@@ -35,7 +35,9 @@ def workplace(folder: Path) -> Iterator[Path]:
         _clear_debris(folder)
         path, lock = _locked_folder(folder)
     except OSError as error:
-        raise StoreError(f"nothing can be written to '{folder}': {error.strerror}") from None
+        raise StoreError(
+            f"nothing can be written to '{folder}': {error.strerror}", code="not_written"
+        ) from None
     try:
         yield path
     finally:
@@ -88,6 +90,7 @@ def _told(target: Path) -> Iterator[None]:
         raise StoreError(
             f"'{target}' cannot be put in its place: {error.strerror}",
             hint="what was there is still there; publish under another name",
+            code="not_written",
         ) from None
 
 

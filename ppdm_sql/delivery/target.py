@@ -33,6 +33,7 @@ def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
             "a database is published to a file",
             statement.path_span,
             "write TO 'study.duckdb', or TO 'folder/' (FORMAT parquet)",
+            code="wrong_kind_of_file",
         )
     if not target.parent.is_dir():
         folder = Path(statement.path).parent
@@ -40,10 +41,14 @@ def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
             f"there is no folder '{folder}'",
             statement.path_span,
             f"make it first: mkdir -p '{folder}'",
+            code="no_such_file",
         )
     if target.is_symlink():
         raise Refused(
-            f"'{statement.path}' is a symbolic link", statement.path_span, "name what it points to"
+            f"'{statement.path}' is a symbolic link",
+            statement.path_span,
+            "name what it points to",
+            code="symbolic_link",
         )
     if is_file:
         _check_stem(statement, target, names)
@@ -52,6 +57,7 @@ def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
             f"'{statement.path}' is there and is not a publication",
             statement.path_span,
             "publish under another name, or remove it: nothing else is ever replaced",
+            code="target_taken",
         )
     log = target.with_name(f"{target.name}.wal")
     if is_file and log.exists():
@@ -59,6 +65,7 @@ def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
             f"'{log.name}' is beside it: whoever opens the new file would have it applied to it",
             statement.path_span,
             "remove that file",
+            code="stale_log",
         )
     return target
 
@@ -73,6 +80,7 @@ def _check_stem(statement: PublishRelease, target: Path, names: list[QualifiedNa
             f" '{schema}.…' would not be clear",
             statement.path_span,
             "give the file another name",
+            code="ambiguous_name",
         )
 
 

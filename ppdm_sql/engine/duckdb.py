@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.kernel import guarded
 from ppdm_sql.engine.sql import table_of, to_sql
-from ppdm_sql.errors import EngineError
+from ppdm_sql.errors import EngineError, EngineKind
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -308,15 +308,37 @@ def register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
 
 def engine_error(error: duckdb.Error, what: str | None = None) -> EngineError:
     """Return an engine's error as ours; a text that may hold data is withheld."""
-    kind = type(error).__name__.removesuffix("Exception")
+    name, kind = type(error).__name__.removesuffix("Exception"), _kind(error)
     if isinstance(error, _SPEAKING):
         text = _ENUM_VALUES.sub("ENUM", str(error))  # the name of its type lists its values
         first = text.split("\n\nLINE ")[0].strip()
-        return EngineError(f"{what}: {first}" if what else first, engine_text=text)
+        return EngineError(f"{what}: {first}" if what else first, kind=kind, engine_text=text)
     return EngineError(
-        f"{what or 'DuckDB could not run this statement'}: {kind} error",
+        f"{what or 'DuckDB could not run this statement'}: {name} error",
         hint="DuckDB's own text is withheld because it may hold values of the data",
+        kind=kind,
     )
+
+
+def _kind(error: duckdb.Error) -> EngineKind:
+    """Tell errors apart; the one place that reads DuckDB's texts for it."""
+    match error:
+        case duckdb.InterruptException():
+            return EngineKind.INTERRUPTED
+        case duckdb.OutOfMemoryException():
+            return EngineKind.MEMORY
+        case duckdb.IOException():
+            return EngineKind.DISK
+        case duckdb.TransactionException() if "Failed to commit" in str(error):
+            return EngineKind.DISK
+        case duckdb.ParserException():
+            return EngineKind.SYNTAX
+        case duckdb.InvalidInputException():
+            return EngineKind.PARAMETER
+        case duckdb.BinderException() if "infinite recursion" in str(error):
+            return EngineKind.RECURSION
+        case _:
+            return EngineKind.OTHER
 
 
 @contextmanager

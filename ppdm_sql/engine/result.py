@@ -67,5 +67,5 @@ class Result:
 
     def _readable(self) -> Any:
         if self._rows is None:
-            raise StatementError("this statement returns no rows")
+            raise StatementError("this statement returns no rows", code="no_rows")
         return self._rows

@@ -58,7 +58,9 @@ def attach_foreign(engine: Engine, path: Path, alias: Name) -> Contents:
     try:
         engine.attach(path, alias, read_only=True)
     except OpenError:
-        raise EngineError(f"'{path}' cannot be opened as a DuckDB database") from None
+        raise EngineError(
+            f"'{path}' cannot be opened as a DuckDB database", code="not_a_database"
+        ) from None
     return _contents(engine, alias)
 
 
@@ -72,7 +74,9 @@ def rows_of(path: Path, table: QualifiedName) -> pa.Table:
     """Return a table of a file whose contents were looked at."""
     with _opened(path) as engine:
         if engine is None:
-            raise EngineError(f"'{path}' cannot be opened as a DuckDB database")
+            raise EngineError(
+                f"'{path}' cannot be opened as a DuckDB database", code="not_a_database"
+            )
         name = QualifiedName((_LOOKED_AT, *table.parts))
         return engine.query(exp.select("*").from_(table_of(name)))
 

@@ -52,7 +52,11 @@ def bind_grouping(
     for target in targets:
         key = (target.clause.word, target.column.name if target.column else None)
         if key in seen:
-            raise BindError(f"target '{target.clause.word}' is given twice", target.clause.span)
+            raise BindError(
+                f"target '{target.clause.word}' is given twice",
+                target.clause.span,
+                code="listed_twice",
+            )
         seen.add(key)
     person = next((rule.columns[0] for rule in rules if rule.role is Role.KEY), None)
     when = bind_when(clause.when, columns) if clause.when is not None else None
@@ -77,19 +81,21 @@ def _grouped(
 ) -> GroupedColumn:
     name, span = column.column.name, column.column.span
     if sum(other.column.name == name for other in clause.columns) > 1:
-        raise BindError(f"column '{name}' is generalized twice", span)
+        raise BindError(f"column '{name}' is generalized twice", span, code="listed_twice")
     rule = _rule_of(column.column, rules, "a column to generalize is listed as QUASI")
     if rule.role is not Role.QUASI:
         raise BindError(
             f"'{name}' is {rule.role}: only QUASI columns are generalized",
             span,
             "give it the role QUASI, or take it out of GENERALIZE",
+            code="wrong_role",
         )
     if not rule.is_generalized:
         raise BindError(
             f"'{name}' has a treatment: a column is treated or generalized, not both",
             span,
             "remove the treatment, or take the column out of GENERALIZE",
+            code="wrong_role",
         )
     hierarchy = _hierarchy(column.hierarchy, hierarchies)
     _check_kind(hierarchy, rule.columns[0], column.hierarchy or column.column)
@@ -101,7 +107,7 @@ def _check_fixed(rules: Sequence[BoundRule]) -> None:
     for rule in rules:
         if rule.role is not Role.QUASI or not rule.is_released or rule.is_generalized:
             continue
-        if any(step.transform.keyword == "suppress" for step in rule.steps):
+        if any(traits.is_always_null for traits in rule.traits):
             continue  # NULL in every row
         for name, type_ in zip(rule.names, rule.output_types, strict=True):
             if type_.kind is Kind.OTHER:
@@ -109,6 +115,7 @@ def _check_fixed(rules: Sequence[BoundRule]) -> None:
                     f"values of '{name}', of type {type_}, cannot be compared as classes need",
                     rule.span,
                     "cast it in a (SELECT …) source, or give it another role",
+                    code="wrong_type",
                 )
 
 
@@ -121,6 +128,7 @@ def _rule_of(column: ColumnName, rules: Sequence[BoundRule], hint: str) -> Bound
         f"'{column.name}' is not in the list of columns",
         column.span,
         f"{hint}; {suggest(column.name.text, known, 'columns')}",
+        code="unknown_column",
     )
 
 
@@ -131,7 +139,9 @@ def _hierarchy(name: ColumnName | None, hierarchies: Hierarchies) -> Hierarchy:
     if found is None:
         known = hierarchies.names()
         hint = suggest(name.name.text, known, "hierarchies") if known else "CREATE HIERARCHY first"
-        raise BindError(f"there is no hierarchy '{name.name}'", name.span, hint)
+        raise BindError(
+            f"there is no hierarchy '{name.name}'", name.span, hint, code="unknown_hierarchy"
+        )
     return found
 
 
@@ -142,6 +152,7 @@ def _check_kind(hierarchy: Hierarchy, column: InputColumn, place: ColumnName) ->
             f"{hierarchy.shape.word} cannot generalize '{column.name}', of type {column.type}",
             place.span,
             f"it takes {kinds}; cast the column in a (SELECT …) source",
+            code="wrong_type",
         )
 
 
@@ -157,6 +168,7 @@ def _target(
             f"'{clause.column.name}' is {rule.role}: {clause.word} is about a SENSITIVE column",
             clause.column.span,
             "give the column the role SENSITIVE",
+            code="wrong_role",
         )
     column = rule.columns[rule.names.index(clause.column.name)]
     if column.type.kind is Kind.OTHER:
@@ -164,6 +176,7 @@ def _target(
             f"values of '{column.name}', of type {column.type}, cannot be compared as targets need",
             clause.column.span,
             "cast it in a (SELECT …) source",
+            code="wrong_type",
         )
     hierarchy = None
     if clause.hierarchy is not None:
@@ -176,12 +189,14 @@ def _check_numbers(clause: TargetClause) -> None:
     value = clause.value
     match clause.word:
         case "k" | "l" | "recursive_l" if not isinstance(value, int) or value < 2:
-            raise BindError(f"{clause.word} is a whole number from 2 on", clause.span)
+            raise BindError(
+                f"{clause.word} is a whole number from 2 on", clause.span, code="bad_target"
+            )
         case "entropy_l" if value <= 1:
-            raise BindError("entropy_l is a number above 1", clause.span)
+            raise BindError("entropy_l is a number above 1", clause.span, code="bad_target")
         case "t" if not 0 <= value <= 1:
-            raise BindError("t lies between 0 and 1", clause.span)
+            raise BindError("t lies between 0 and 1", clause.span, code="bad_target")
         case "alpha" if not 0 < value <= 1:
-            raise BindError("alpha lies above 0 and at most at 1", clause.span)
+            raise BindError("alpha lies above 0 and at most at 1", clause.span, code="bad_target")
     if clause.number is not None and clause.number <= 0:
-        raise BindError("c of recursive_l is a number above 0", clause.span)
+        raise BindError("c of recursive_l is a number above 0", clause.span, code="bad_target")

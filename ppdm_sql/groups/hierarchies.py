@@ -63,6 +63,7 @@ def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> None:
                 f"there is already a hierarchy '{statement.name}'",
                 statement.name_span,
                 "write CREATE OR REPLACE HIERARCHY, or DROP HIERARCHY first",
+                code="hierarchy_exists",
             )
         try:
             shape = _shape(engine, statement)
@@ -91,6 +92,7 @@ def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
                 f"there is no hierarchy '{statement.name}'",
                 statement.span,
                 suggest(statement.name.text, known, "hierarchies"),
+                code="unknown_hierarchy",
             )
         users = [
             str(release.name)
@@ -102,6 +104,7 @@ def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
                 f"hierarchy '{statement.name}' is used by {', '.join(users)}",
                 statement.span,
                 "drop the release first: it could not be refreshed any more",
+                code="in_use",
             )
         hierarchies.forget_hierarchy(engine, entry)
         return True
@@ -174,6 +177,7 @@ def _shape(engine: Engine, statement: CreateHierarchy) -> Shape:
         raise BindError(
             "the rows of a TREE have different lengths",
             hint="write every value with all its groups: ('value', 'group', 'larger group')",
+            code="bad_hierarchy",
         )
     shape = _own_shape(statement)
     if shape is not None:
@@ -237,7 +241,10 @@ def _file_levels(body: FileBody) -> list[pa.Array]:
     except (OSError, UnicodeDecodeError, pa.ArrowInvalid):
         # Arrow's own text may quote a line of the file.
         raise BindError(
-            "this file cannot be read as a hierarchy", body.span, f"{_LAYOUT}, UTF-8"
+            "this file cannot be read as a hierarchy",
+            body.span,
+            f"{_LAYOUT}, UTF-8",
+            code="bad_hierarchy",
         ) from None
     levels = [column.combine_chunks() for column in table.columns]
     _refuse_header(levels[-1], body)
@@ -260,4 +267,5 @@ def _refuse_header(last_level: pa.Array, body: FileBody) -> None:
             "the first line of this file looks like a header: every other line ends in '*'",
             body.span,
             "leave it out: every line is a value and its groups, the first one too",
+            code="bad_hierarchy",
         )

@@ -25,7 +25,6 @@ from ppdm_sql.groups.grouping import (
     subquery,
 )
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.treatments.protocol import Links
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def find_ties(version: Version) -> Iterator[Tie]:
         if rule.role is Role.QUASI:
             continue
         for name, type_ in zip(rule.names, rule.output_types, strict=True):
-            links = any(isinstance(step.transform, Links) for step in rule.steps)
+            links = any(traits.links_rows for traits in rule.traits)
             if rule.role is Role.KEY or links:
                 tied = _tied_values(version, name) if links or split else 0
             else:

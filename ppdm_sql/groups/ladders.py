@@ -86,11 +86,12 @@ def check_ranges(widths: Sequence[int | float], origin: float) -> Ranges:
     """Return the shape of RANGES (…); every width is a multiple of the one before."""
     exact = tuple(Decimal(repr(width)) for width in widths)
     if any(width <= 0 for width in exact):
-        raise TreatmentError("a range has a width above 0")
+        raise TreatmentError("a range has a width above 0", code="bad_hierarchy")
     start = Decimal(repr(origin))
     if any(abs(number) > _MOST or _decimals(number) > _MOST_DECIMALS for number in (*exact, start)):
         raise TreatmentError(
-            f"the numbers of RANGES lie below 1e15 and have at most {_MOST_DECIMALS} decimals"
+            f"the numbers of RANGES lie below 1e15 and have at most {_MOST_DECIMALS} decimals",
+            code="bad_hierarchy",
         )
     for smaller, larger in pairwise(exact):
         if larger <= smaller or larger % smaller:
@@ -98,6 +99,7 @@ def check_ranges(widths: Sequence[int | float], origin: float) -> Ranges:
                 f"{larger} is not a multiple of {smaller}: a range of one level must be made of "
                 "whole ranges of the level below",
                 hint="write widths such as (5, 10, 20)",
+                code="bad_hierarchy",
             )
     return Ranges(exact, start)
 
@@ -109,6 +111,7 @@ def check_dates(units: Sequence[str]) -> Dates:
         raise TreatmentError(
             "the units of dates go from fine to coarse, each once",
             hint=f"the order is {', '.join(DATE_UNITS)}",
+            code="bad_hierarchy",
         )
     return Dates(tuple(units))
 
@@ -116,16 +119,18 @@ def check_dates(units: Sequence[str]) -> Dates:
 def check_listed(levels: Sequence[pa.Array]) -> Listed:
     """Return the shape of listed values: each level must be a function of the level below."""
     if not levels or len(levels[0]) == 0:
-        raise TreatmentError("there are no values in this hierarchy")
+        raise TreatmentError("there are no values in this hierarchy", code="bad_hierarchy")
     if any(level.null_count for level in levels):
         raise TreatmentError(
             "some cells of this hierarchy are NULL",
             hint="every value has a text at every level; NULL in the data needs no row",
+            code="bad_hierarchy",
         )
     repeated = len(levels[0]) - pc.count_distinct(levels[0]).as_py()
     if repeated:
         raise TreatmentError(
-            f"{plural(repeated, 'value')} too many: each stands once in a hierarchy"
+            f"{plural(repeated, 'value')} too many: each stands once in a hierarchy",
+            code="bad_hierarchy",
         )
     for number, (below, above) in enumerate(pairwise(levels), start=1):
         lower, upper = group_numbers(below), group_numbers(above)
@@ -135,6 +140,7 @@ def check_listed(levels: Sequence[pa.Array]) -> Listed:
             raise TreatmentError(
                 f"level {number} is no function of level {number - 1}: {count} too many",
                 hint="a group lies as a whole inside one group of the next level",
+                code="bad_hierarchy",
             )
     ends_in_star = len(levels) > 1 and pc.all(pc.equal(levels[-1], SUPPRESSED)).as_py()
     return Listed(tuple(levels) if ends_in_star else (*levels, _stars(len(levels[0]))))
@@ -159,6 +165,7 @@ def _listed_ladder(shape: Listed, texts: pa.Array) -> Ladder:
         raise TreatmentError(
             f"{plural(count, 'value')} {verb} not in the hierarchy",
             hint="add the missing values to the hierarchy, or filter their rows in the source",
+            code="outside_hierarchy",
         )
     has_null = bool(texts.null_count)
     leaves = len(shape.levels[0]) + has_null
@@ -178,6 +185,7 @@ def _digit_levels(texts: pa.Array) -> list[pa.Array]:
         raise TreatmentError(
             f"some values have {longest} characters, and each would be a level",
             hint=f"SUPPRESS DIGITS RIGHT is for codes of at most {_MOST_DIGITS} characters",
+            code="bad_hierarchy",
         )
     levels = [texts]
     for level in range(1, longest):
@@ -244,6 +252,7 @@ def _cells(
         raise TreatmentError(
             "some values are NaN, infinite or too large for these ranges",
             hint="filter them in a (SELECT …) source, or write wider ranges",
+            code="outside_hierarchy",
         )
     return cells.astype(np.int64)
 

@@ -194,7 +194,7 @@ def _with_numbers(rows: exp.Select) -> exp.Select:
     number = exp.Window(this=exp.DenseRank(), order=order)
     names = [column.alias for column in rows.expressions]
     if Name(_NUMBER) in map(Name, names):  # of a release that an earlier program made
-        raise Refused(f"a column of a release may not be called '{_NUMBER}'")
+        raise Refused(f"a column of a release may not be called '{_NUMBER}'", code="reserved_name")
     shown = [named(column_of(name, ROWS), name) for name in names]
     return exp.select(*shown, named(number, _NUMBER)).from_(subquery(rows, ROWS))
 

@@ -155,7 +155,10 @@ class Generalizing:
         classes = np.arange(len(problem.rows))
         if not search.reached(problem, classes, self.targets()).all():
             raise Refused(
-                "what would be released does not reach its targets", self.grouping.span, hint
+                "what would be released does not reach its targets",
+                self.grouping.span,
+                hint,
+                code="target_missed",
             )
         return search.measure(problem, classes)
 
@@ -221,6 +224,7 @@ class Generalizing:
                 "this condition means something else to DuckDB than to the release",
                 when.span,
                 "compare each column with values of its own type, with CAST where needed",
+                code="bad_condition",
             )
 
     def _check_population(self, population: Population) -> None:
@@ -229,6 +233,7 @@ class Generalizing:
             raise BindError(
                 "no row of the source is to be generalized",
                 self.grouping.when.span if self.grouping.when else self.grouping.span,
+                code="no_rows",
             )
         if population.persons < k:
             who = "persons" if self.grouping.person is not None else "rows"
@@ -236,6 +241,7 @@ class Generalizing:
                 f"fewer than k = {k} {who} are to be generalized",
                 self.grouping.span,
                 "lower k, or widen WHEN",
+                code="too_few_persons",
             )
 
     def _unreachable(self) -> Refused:
@@ -249,6 +255,7 @@ class Generalizing:
             f"{self.grouping.share * 100:g} percent suppressed",
             self.grouping.span,
             hint,
+            code="target_missed",
         )
 
     def _sensitive(self, cells: pa.Table, by_person: bool) -> list[tuple[pa.Array, Scale]]:

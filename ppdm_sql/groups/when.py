@@ -49,16 +49,24 @@ def bind_when(condition: Condition, columns: Mapping[Name, SourceColumn]) -> Whe
     try:
         tree = sqlglot.parse_one(condition.text, dialect="duckdb", into=exp.Condition)
     except sqlglot.errors.SqlglotError:
-        raise StatementError("this condition cannot be read", condition.span, _HINT) from None
+        raise StatementError(
+            "this condition cannot be read", condition.span, _HINT, code="syntax"
+        ) from None
     for node in tree.walk():
         if not isinstance(node, _ALLOWED):
             raise BindError(
                 f"{type(node).__name__.lower()} cannot stand in a WHEN condition",
                 condition.span,
                 _HINT,
+                code="wrong_type",
             )
     if not any(True for _ in tree.find_all(exp.Column)):
-        raise BindError("this condition names no column of the source", condition.span, _HINT)
+        raise BindError(
+            "this condition names no column of the source",
+            condition.span,
+            _HINT,
+            code="bad_condition",
+        )
     for column in tree.find_all(exp.Column):
         _resolve(column, condition, columns)
     _check_types(tree, condition, columns)
@@ -86,9 +94,15 @@ def _check_types(
             "a time with a zone means another day to another reader",
             condition.span,
             "cast it to TIMESTAMP in a (SELECT …) source",
+            code="bad_condition",
         )
     if any("ENUM" in text for text in cast):
-        raise BindError("a cast to ENUM cannot stand in a WHEN condition", condition.span, _HINT)
+        raise BindError(
+            "a cast to ENUM cannot stand in a WHEN condition",
+            condition.span,
+            _HINT,
+            code="wrong_type",
+        )
 
 
 def _steady(node: exp.Expr, columns: Mapping[Name, SourceColumn]) -> exp.Expr:
@@ -129,6 +143,7 @@ def _resolve(
             f"'{column.table}' cannot stand before a column here",
             span,
             f"write {name} alone: the condition is about one row of the source",
+            code="bad_condition",
         )
     if name not in columns:
         known = [str(other) for other in columns]
@@ -136,6 +151,7 @@ def _resolve(
             f"there is no column '{name}' in the source",
             span,
             suggest(name.text, known, "columns"),
+            code="unknown_column",
         )
     column.set("this", exp.to_identifier(columns[name].name.text, quoted=True))
 
@@ -157,7 +173,9 @@ def _value(literal: exp.Literal, span: Span | None) -> Parameter:
         # As DuckDB reads it: 0.7 is a decimal, 7e-1 a double.
         return float(literal.this) if "e" in literal.this.lower() else str(literal.this)
     if not -_MOST <= number < _MOST:
-        raise BindError("a whole number of this condition does not fit BIGINT", span)
+        raise BindError(
+            "a whole number of this condition does not fit BIGINT", span, code="wrong_type"
+        )
     return number
 
 

@@ -31,7 +31,7 @@ def formulas(
     """Return what a chain of treatments makes of its columns."""
     values = tuple(columns)
     for step in steps:
-        values = step.transform.to_expr(values, _Written(drawn[step.slot]))
+        values = step.treatment.to_expr(values, _Written(drawn[step.slot]))
     return values
 
 

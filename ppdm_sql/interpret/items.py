@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from ppdm_sql.interpret.predicates import Compare, Constant, number_of
 from ppdm_sql.interpret.wording import shown, simple
 from ppdm_sql.names import Name
-from ppdm_sql.treatments.protocol import Inverts
 from ppdm_sql.types import VARCHAR
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class Items:
             for name, type_ in zip(rule.names, rule.output_types, strict=True)
             if type_ == VARCHAR
             and name in self._treated
-            and all(isinstance(step.transform, Inverts) for step in rule.steps)
+            and all(step.treatment.inverts for step in rule.steps)
         )
 
     @cached_property

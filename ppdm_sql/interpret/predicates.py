@@ -157,6 +157,7 @@ class Reader:
                 f"there is no column '{name}' in release '{self.release}'",
                 _place(tree, span),
                 suggest(name.text, (str(known) for known in self.columns), "columns"),
+                code="unknown_column",
             )
         return name
 
@@ -176,9 +177,9 @@ def _parse(span: Span) -> exp.Expr:
         parser = duckdb.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=_MOST_NODES)
         trees = parser.parse_into(exp.Condition, duckdb.tokenize(span.source), span.source)
     except (SqlglotError, RecursionError):
-        raise StatementError("this is not a condition", span, _WRITE) from None
+        raise StatementError("this is not a condition", span, _WRITE, code="syntax") from None
     if len(trees) != 1 or trees[0] is None:
-        raise StatementError("expected one condition", span, _WRITE)
+        raise StatementError("expected one condition", span, _WRITE, code="syntax")
     tree = trees[0]
     for node in tree.walk():
         node.pop_comments()
@@ -196,7 +197,10 @@ def _constant(tree: exp.Expr, span: Span) -> Constant:
         return _constant(value.this, span)
     if isinstance(value, exp.Null):
         raise StatementError(
-            "no comparison with NULL is ever true", _place(tree.parent, span), "write IS NULL"
+            "no comparison with NULL is ever true",
+            _place(tree.parent, span),
+            "write IS NULL",
+            code="bad_condition",
         )
     if not isinstance(value, exp.Literal):
         _refuse(tree, span)
@@ -220,7 +224,9 @@ def _bare(tree: exp.Expr) -> exp.Expr:
 
 
 def _refuse(tree: exp.Expr, span: Span) -> NoReturn:
-    raise StatementError("this condition cannot be translated", _place(tree, span), _WRITE)
+    raise StatementError(
+        "this condition cannot be translated", _place(tree, span), _WRITE, code="bad_condition"
+    )
 
 
 def _place(tree: exp.Expr | None, span: Span) -> Span:

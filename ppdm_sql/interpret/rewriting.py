@@ -25,7 +25,7 @@ from ppdm_sql.interpret.predicates import (
 from ppdm_sql.interpret.wording import simple
 from ppdm_sql.treatments.expressions import comparison, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS
-from ppdm_sql.treatments.protocol import Exactness, Inverts, NullsApart
+from ppdm_sql.treatments.protocol import Exactness
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-_UNTREATED = "keep"
 _EXACT = 2.0**53
 """Whole numbers up to here are themselves as DOUBLE."""
 
@@ -128,7 +127,7 @@ class Rewriter:
     def _comparison(self, leaf: Compare, rule: BoundRule, index: int) -> Interpretation:
         if rule.is_generalized:
             return self._generalized(leaf, rule, index)
-        if any(step.transform.exactness is Exactness.LOOKUP for step in rule.steps):
+        if any(step.treatment.exactness is Exactness.LOOKUP for step in rule.steps):
             return self._found_again(leaf, rule, index)
         value, note = leaf.constant.value, None
         is_number = _is_number(leaf.constant.value) and _is_numeric(rule, index)
@@ -156,16 +155,16 @@ class Rewriter:
         if depth == 0:
             return comparison(operator, columns[index], literal_of(value))
         step = rule.steps[depth - 1]
-        if not isinstance(step.transform, Inverts):
+        if not step.treatment.inverts:
             return None
-        tree = step.transform.invert_condition(
+        tree = step.treatment.invert_condition(
             operator, value, columns, self.drawn[step.slot], index
         )
         return None if tree is None else self._before(tree, rule, depth - 1)
 
     def _before(self, tree: exp.Expr, rule: BoundRule, depth: int) -> exp.Expr | None:
         """Rewrite a condition on what the first `depth` treatments made of the columns."""
-        if depth == 0 or all(step.transform.keyword == _UNTREATED for step in rule.steps[:depth]):
+        if depth == 0 or all(traits.shows_originals for traits in rule.traits[:depth]):
             return tree
         names = tuple(column.name for column in rule.columns)
         reader = Reader(self.release.name, names, passes_others=True)
@@ -235,12 +234,11 @@ class Rewriter:
         columns = _originals(rule)
         tree: exp.Expr = columns[index].is_(exp.null())
         if depth:
-            transform = rule.steps[depth - 1].transform
-            if isinstance(transform, NullsApart):
-                drawn = self.drawn[rule.steps[depth - 1].slot]
-                tree = transform.released_null(columns, drawn, index)
-            elif not isinstance(transform, Inverts) and transform.exactness is not Exactness.LOOKUP:
+            step = rule.steps[depth - 1]
+            found = step.treatment.released_null(columns, self.drawn[step.slot], index)
+            if found is None:
                 return None
+            tree = found
         tree = tree if is_null else exp.not_(exp.paren(tree))
         return self._before(tree, rule, depth - 1) if depth else tree
 
@@ -268,8 +266,8 @@ class Rewriter:
             tree = column.is_(exp.null()) if leaf.is_null else column.is_(exp.null()).not_()
             shown = f"{leaf.column} IS {'' if leaf.is_null else 'NOT '}NULL"
         assert tree is not None  # its operator was read as a comparison
-        words = " then ".join(step.transform.keyword for step in rule.steps)
-        lost = any(step.transform.exactness is Exactness.NONE for step in rule.steps)
+        words = " then ".join(step.treatment.keyword for step in rule.steps)
+        lost = any(step.treatment.exactness is Exactness.NONE for step in rule.steps)
         why = why or f"{words} {'cannot be inverted' if lost else 'has no original for it'}"
         return Interpretation(_readable(tree), (f"{shown} stays in released terms: {why}",), False)
 
@@ -314,11 +312,11 @@ def _is_numeric(rule: BoundRule, index: int) -> bool:
 
 
 def _is_inverted(rule: BoundRule) -> bool:
-    return all(isinstance(step.transform, Inverts) for step in rule.steps)
+    return all(step.treatment.inverts for step in rule.steps)
 
 
 def _is_untreated(rule: BoundRule) -> bool:
-    return all(step.transform.keyword == _UNTREATED for step in rule.steps)
+    return all(traits.shows_originals for traits in rule.traits)
 
 
 def _originals(rule: BoundRule) -> list[exp.Column]:

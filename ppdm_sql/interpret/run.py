@@ -25,7 +25,7 @@ from ppdm_sql.interpret.rewriting import Images, Rewriter
 from ppdm_sql.interpret.tables import translate_table
 from ppdm_sql.interpret.wording import shown
 from ppdm_sql.language.script import parse_name
-from ppdm_sql.language.syntax import FileSource, InterpretTable, Role, TableSource, TransformCall
+from ppdm_sql.language.syntax import FileSource, InterpretTable, Role, TableSource
 from ppdm_sql.names import Name
 from ppdm_sql.release.compile import rows_with, source_table
 from ppdm_sql.release.model import BoundRule, Step
@@ -112,7 +112,7 @@ def interpret_file(releases: Releases, wanted: Wanted, path: Path) -> ResultsTab
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise BindError(f"'{path}' cannot be read as text") from None
+        raise BindError(f"'{path}' cannot be read as text", code="not_read") from None
     return _translated(pa.table({"text": pa.array(lines, pa.string())}), reading)
 
 
@@ -255,7 +255,7 @@ class _SourceValues:
         """Return a column as it is released, beside its original."""
         rule = self._rule(name)
         column = rule.columns[rule.names.index(name)]
-        keep = Step(Keep.from_call(TransformCall("keep"), (column,)), "ppdm_keep")
+        keep = Step(Keep((column,)), "ppdm_keep")
         beside = BoundRule((column,), (_ORIGINAL,), Role.NEUTRAL, (keep,), is_released=True)
         pairs = replace(self._version.release, rules=(rule, beside))
         select = rows_with(replace(self._version, release=pairs), {})

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from ppdm_sql.interpret.items import Items
 from ppdm_sql.interpret.predicates import Compare, Constant
 from ppdm_sql.interpret.wording import simple
-from ppdm_sql.names import Name
-from ppdm_sql.treatments.protocol import Affine, Exactness, Inverts
+from ppdm_sql.names import Name, chain
+from ppdm_sql.treatments.protocol import Exactness
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -68,18 +68,17 @@ def _values(
     present = [name for name in rule.names if name in columns]
     if not present or rewriter.is_untreated(present[0]):
         return {}
-    words = " then ".join(step.transform.keyword for step in rule.steps)
+    words = chain(rule.words)
     listed = ", ".join(map(str, present))
-    if any(step.transform.exactness is Exactness.LOOKUP for step in rule.steps):
+    if any(step.treatment.exactness is Exactness.LOOKUP for step in rule.steps):
         return {name: _found_again(name, columns[name], rewriter) for name in present}
-    if not all(isinstance(step.transform, Inverts) for step in rule.steps):
+    if not all(step.treatment.inverts for step in rule.steps):
         notes[f"{listed} stays in released terms: {words} cannot be inverted"] = None
         return {}
     try:
         arrays = _typed(rule, columns)
         for step in reversed(rule.steps):
-            assert isinstance(step.transform, Inverts)
-            arrays = step.transform.invert(arrays, rewriter.drawn[step.slot])
+            arrays = step.treatment.invert(arrays, rewriter.drawn[step.slot])
     except KeyError:
         missing = ", ".join(str(name) for name in rule.names if name not in columns)
         notes[f"{listed} stays in released terms: {words} needs {missing} beside it"] = None
@@ -87,7 +86,7 @@ def _values(
     except (pa.ArrowException, ValueError):
         notes[f"{listed} stays in released terms: these are no values of {words}"] = None
         return {}
-    if not all(isinstance(step.transform, Affine) for step in rule.steps) and any(
+    if not all(traits.is_affine for traits in rule.traits) and any(
         pa.types.is_floating(array.type) for array in arrays
     ):
         notes[f"{listed}: if these are means, {words} does not carry them over exactly"] = None

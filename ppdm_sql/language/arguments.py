@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ppdm_sql.language.syntax import Argument, TransformCall, Value
+from ppdm_sql.language.syntax import Argument, TreatmentCall, Value
 from ppdm_sql.language.tokens import Shape
 from ppdm_sql.names import fold
 
@@ -16,7 +16,7 @@ _CONSTANTS: dict[str, bool | None] = {"true": True, "false": False, "null": None
 _MAX_DEPTH = 16
 
 
-def parse_call(cursor: Cursor, depth: int = 0) -> TransformCall:
+def parse_call(cursor: Cursor, depth: int = 0) -> TreatmentCall:
     """Take `word( arguments )`."""
     word = cursor.word
     if word.shape is not Shape.WORD:
@@ -37,7 +37,7 @@ def parse_call(cursor: Cursor, depth: int = 0) -> TransformCall:
             )
         arguments.append(_argument(cursor, depth))
         _refuse_order(cursor, arguments)
-    return TransformCall(fold(word.text), tuple(arguments), cursor.span_from(word))
+    return TreatmentCall(fold(word.text), tuple(arguments), cursor.span_from(word))
 
 
 def parse_value(cursor: Cursor, depth: int = 0) -> Value:

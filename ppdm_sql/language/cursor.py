@@ -32,7 +32,7 @@ class Cursor:
     def over(cls, text: str, what: str) -> Self:
         """Walk a text that is not of a script, such as an argument; `what` it is, for the error."""
         if not text.strip():
-            raise StatementError(f"expected {what}, found an empty text")
+            raise StatementError(f"expected {what}, found an empty text", code="syntax")
         return cls(text, words(text), len(text))
 
     @property
@@ -94,7 +94,7 @@ class Cursor:
 
     def fail(self, what: str, hint: str | None = None, span: Span | None = None) -> NoReturn:
         """Raise, pointing at the next word unless told otherwise."""
-        raise StatementError(what, span or self.word.span, hint)
+        raise StatementError(what, span or self.word.span, hint, code="syntax")
 
     def name(self, what: str) -> tuple[Name, Span]:
         """Take one identifier; `what` says of what, for the error."""

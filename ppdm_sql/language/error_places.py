@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import EngineError, Span, display_width
+from ppdm_sql.errors import EngineError, EngineKind, Span, display_width
 from ppdm_sql.language.script import STATEMENTS
 from ppdm_sql.language.tokens import Shape, words
 
@@ -34,11 +34,11 @@ def located(statement: PlainSql, has_values: bool = False) -> Iterator[None]:
     try:
         yield
     except EngineError as error:
-        if not has_values and "InvalidInput" in error.what:
+        if not has_values and error.kind is EngineKind.PARAMETER:
             _explain_parameter(error, statement)
         if statement.span is not None:
             error.at(place_in(statement.span, error.engine_text))
-        if error.hint is None and "syntax error" in error.what:
+        if error.hint is None and error.kind is EngineKind.SYNTAX:
             _explain(error, statement.text)
         raise
 

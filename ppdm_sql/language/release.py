@@ -19,7 +19,7 @@ from ppdm_sql.language.syntax import (
     Role,
     Source,
     TableSource,
-    TransformCall,
+    TreatmentCall,
 )
 from ppdm_sql.language.tokens import Shape
 from ppdm_sql.names import fold
@@ -129,7 +129,7 @@ def _rule(cursor: Cursor) -> ColumnRule:
         )
     columns = _group(cursor) if cursor.at("(") else (_column(cursor),)
     role = _role(cursor, columns)
-    treatments: list[TransformCall] = []
+    treatments: list[TreatmentCall] = []
     if cursor.take("AS"):
         treatments.append(parse_call(cursor))
         while cursor.take("THEN"):

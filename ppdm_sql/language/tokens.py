@@ -121,4 +121,6 @@ def _end_of_comment(text: str, start: int) -> int:
 def _never_closed(text: str, start: int) -> StatementError:
     what = {"'": "string", '"': "quoted name", "`": "quoted name", "/": "comment"}
     noun = what.get(text[start], "string")
-    return StatementError(f"this {noun} is never closed", Span(text, start, start + 1))
+    return StatementError(
+        f"this {noun} is never closed", Span(text, start, start + 1), code="syntax"
+    )

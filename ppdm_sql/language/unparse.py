@@ -44,7 +44,7 @@ from ppdm_sql.language.syntax import (
     Statement,
     TableBody,
     TargetClause,
-    TransformCall,
+    TreatmentCall,
     TreeBody,
     Value,
 )
@@ -200,7 +200,7 @@ def _source(source: Source) -> str:
             return _qualified(source.name)
 
 
-def _call(call: TransformCall) -> str:
+def _call(call: TreatmentCall) -> str:
     return f"{call.keyword}({', '.join(_argument(argument) for argument in call.arguments)})"
 
 
@@ -221,7 +221,7 @@ def _value(value: Value) -> str:
             return _string(value)
         case tuple():
             return f"[{', '.join(_value(item) for item in value)}]"
-        case TransformCall():
+        case TreatmentCall():
             return _call(value)
 
 

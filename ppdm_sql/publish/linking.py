@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from ppdm_sql.errors import PpdmError
 from ppdm_sql.store import catalog
 from ppdm_sql.store.publications import list_publications
-from ppdm_sql.treatments.protocol import Links
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,8 +27,8 @@ def linking(release: Release) -> Iterator[tuple[BoundRule, Step, str]]:
     """Return the treatments whose values meet equal ones elsewhere, and where they meet."""
     for stage in range(release.depth):
         for rule, step in release.stage(stage):
-            if isinstance(step.transform, Links):
-                yield rule, step, step.transform.link()
+            if step.treatment.traits.links_rows:
+                yield rule, step, step.treatment.link()
 
 
 def links_of(releases: Releases, release: Release) -> frozenset[Link]:

@@ -16,6 +16,7 @@ from ppdm_sql.delivery.target import target_of
 from ppdm_sql.errors import (
     BindError,
     EngineError,
+    EngineKind,
     PpdmError,
     Refused,
     StoreError,
@@ -23,7 +24,7 @@ from ppdm_sql.errors import (
     suggest,
 )
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.names import Name, QualifiedName
+from ppdm_sql.names import Name, QualifiedName, chain
 from ppdm_sql.publish.linking import linking, links_before, links_of, shared_links
 from ppdm_sql.publish.snapshot import (
     SHUFFLE,
@@ -40,7 +41,6 @@ from ppdm_sql.store.publications import (
     publication_keys,
     record_publication,
 )
-from ppdm_sql.treatments.protocol import Links
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,9 +63,8 @@ _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
     "parquet": ParquetFolder,
 }
 _CAUSES = {
-    "IO error": "the disk is full, or may not be written",
-    "Failed to commit": "the disk is full, or may not be written",
-    "OutOfMemory error": "out of memory",
+    EngineKind.DISK: "the disk is full, or may not be written",
+    EngineKind.MEMORY: "out of memory",
 }
 _SHADOWS = (
     "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
@@ -118,6 +117,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             "what is published cannot be taken back, so it is not part of a transaction",
             statement.span,
             "write COMMIT before it",
+            code="in_transaction",
         )
     make = _FORMATS.get(statement.format)
     if make is None:
@@ -125,6 +125,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             f"unknown format '{statement.format}'",
             statement.format_span,
             suggest(statement.format, _FORMATS, "formats"),
+            code="unknown_format",
         )
     _refuse_shadows(engine, statement)
     names = _full_names(releases, statement)
@@ -221,6 +222,7 @@ def _under_keys(
         raise Refused(
             f"'{entry.name}' is made under an agreement, so that sites can join on its pseudonyms",
             hint="leave unlinkable out, or release the table without the agreement",
+            code="not_agreed",
         )
     keys = publication_keys(releases.keys, publication.name, entry.name)
     row = dict(parameters.read_row(version.engine, entry.storage, entry.tables))
@@ -230,6 +232,7 @@ def _under_keys(
             raise Refused(
                 f"'{rule.names[0]}' cannot be made unlinkable: GENERALIZE builds on its values",
                 hint="give it another role, or another treatment",
+                code="not_unlinkable",
             )
         row |= parameters.parameters_of({step.slot: _redrawn(rule, step, keys)})
     # The store keeps nothing of this: the keys follow from the name of the publication.
@@ -240,15 +243,14 @@ def _under_keys(
 def _redrawn(rule: BoundRule, step: Step, keys: RootKey) -> Drawn:
     """Return what a treatment draws under other keys, where no other one builds on its values."""
     after = rule.steps[rule.steps.index(step) :]
-    if not isinstance(step.transform, Links) or not all(
-        isinstance(later.transform, Links) for later in after
-    ):
+    if not all(later.treatment.traits.links_rows for later in after):
         raise Refused(
-            f"'{rule.names[0]}' cannot be made unlinkable: what comes after {step.transform.keyword}"
+            f"'{rule.names[0]}' cannot be made unlinkable: what comes after {step.treatment.keyword}"
             " was drawn from its values",
-            hint=f"let {step.transform.keyword} be the last treatment of the column",
+            hint=f"let {step.treatment.keyword} be the last treatment of the column",
+            code="not_unlinkable",
         )
-    return step.transform.draw({}, keys, None)
+    return step.treatment.draw_anew({}, keys)
 
 
 def _comment(column: ColumnEntry) -> str:
@@ -256,7 +258,7 @@ def _comment(column: ColumnEntry) -> str:
 
 
 def _words(column: ColumnEntry) -> str:
-    return " then ".join(column.treatments)
+    return chain(column.treatments)
 
 
 def _full_names(releases: Releases, statement: PublishRelease) -> list[QualifiedName]:
@@ -264,12 +266,13 @@ def _full_names(releases: Releases, statement: PublishRelease) -> list[Qualified
     for release in statement.releases:
         name = releases.entry(release.name, release.span).name
         if name in names:
-            raise BindError(f"'{name}' is listed twice", release.span)
+            raise BindError(f"'{name}' is listed twice", release.span, code="listed_twice")
         if name == INFO:
             raise Refused(
                 f"'{name}' is where a publication says what is in it",
                 release.span,
                 "give the release another name",
+                code="reserved_name",
             )
         names.append(name)
     return names
@@ -283,9 +286,12 @@ def _unlinkable(statement: PublishRelease) -> bool:
                 f"unknown option '{option.name}'",
                 option.span,
                 suggest(option.name, ["unlinkable"]),
+                code="unknown_option",
             )
         if not isinstance(option.value, bool):
-            raise BindError("option 'unlinkable' must be true or false", option.span)
+            raise BindError(
+                "option 'unlinkable' must be true or false", option.span, code="bad_option"
+            )
         chosen = option.value
     return chosen
 
@@ -299,15 +305,17 @@ def _refuse_shadows(engine: Engine, statement: PublishRelease) -> None:
             " with that one",
             statement.span,
             "drop or rename it, then publish",
+            code="shadowed_function",
         )
 
 
 def _could_not_write(error: EngineError, target: Path) -> PpdmError:
-    for sign, why in _CAUSES.items():
-        if sign in error.what:
-            return StoreError(
-                f"'{target}' could not be written: {why}",
-                error.span,
-                "nothing was published; what was there is still there",
-            )
-    return error
+    why = _CAUSES.get(error.kind)
+    if why is None:
+        return error
+    return StoreError(
+        f"'{target}' could not be written: {why}",
+        error.span,
+        "nothing was published; what was there is still there",
+        code="not_written",
+    )

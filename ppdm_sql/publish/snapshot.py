@@ -129,6 +129,7 @@ def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]
             raise TreatmentError(
                 f"pseudonym: {lost} of '{column}' would share a pseudonym with another",
                 hint="publish again, which draws another key; or write a longer one: length => …",
+                code="names_collide",
             )
 
 
@@ -150,6 +151,7 @@ def _published(name: str, type_: str) -> exp.Expr:
         raise Refused(
             f"column '{name}' is of a type that older clients cannot read",
             hint="cast it in a (SELECT …) source",
+            code="wrong_type",
         )
     column: exp.Expr = _column(name)
     plain = _ENUM.sub("VARCHAR", type_).replace(_NULL, "INTEGER")

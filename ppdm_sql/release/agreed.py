@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from ppdm_sql.errors import BindError, PpdmError, Refused, suggest
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateAgreement, Role
+from ppdm_sql.names import chain
 from ppdm_sql.store.catalog import damaged
-from ppdm_sql.treatments.protocol import Agrees, Draws, InputColumn, UsesRowKey
+from ppdm_sql.treatments.protocol import InputColumn
 from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ppdm_sql.language.syntax import ColumnRule, TransformCall
+    from ppdm_sql.language.syntax import ColumnRule, TreatmentCall
     from ppdm_sql.names import Name
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.store.agreements import Agreement
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.treatment import Treatment
 
 # An agreement has no source: a treatment is tried on columns of these types.
 _TRIED = ("INTEGER", "DOUBLE", "VARCHAR", "DATE", "DECIMAL(18,2)", "BOOLEAN")
@@ -39,41 +40,48 @@ def agreement_statement(agreement: Agreement) -> CreateAgreement:
     return statements[0]
 
 
-def check_agreement(statement: CreateAgreement, words: Mapping[str, type[Transform]]) -> None:
+def check_agreement(statement: CreateAgreement, words: Mapping[str, type[Treatment]]) -> None:
     """Raise when a treatment is unknown, wrong, or depends on the data of one site."""
     seen: set[Name] = set()
     for rule in statement.rules:
         for column in rule.columns:
             if column.name in seen:
-                raise BindError(f"column '{column.name}' is listed twice", column.span)
+                raise BindError(
+                    f"column '{column.name}' is listed twice", column.span, code="listed_twice"
+                )
             seen.add(column.name)
         if rule.role is Role.IDENTIFIER:
             raise BindError(
                 "an IDENTIFIER never leaves, so there is nothing to agree on",
                 rule.span,
                 "remove it; each site lists its own",
+                code="wrong_role",
             )
     steps = [step for rule in statement.rules for step in _try_rule(rule, words)]
     keys = [rule for rule in statement.rules if rule.role is Role.KEY]
     if len(keys) > 1 or any(len(rule.columns) > 1 for rule in keys):
-        raise BindError("an agreement has one KEY column", keys[-1].span)
-    for call, transform in steps:
-        if isinstance(transform, UsesRowKey) and not keys:
+        raise BindError("an agreement has one KEY column", keys[-1].span, code="key")
+    for call, treatment in steps:
+        if treatment.traits.uses_row_key and not keys:
             raise BindError(
                 f"{call.keyword} is fixed for each row: the sites must agree on a KEY",
                 call.span,
                 "list the KEY column, with or without a treatment",
+                code="key",
             )
 
 
 def _try_rule(
-    rule: ColumnRule, words: Mapping[str, type[Transform]]
-) -> list[tuple[TransformCall, Transform]]:
+    rule: ColumnRule, words: Mapping[str, type[Treatment]]
+) -> list[tuple[TreatmentCall, Treatment]]:
     """Return the treatments of a rule on the first types that they all take."""
     for call in rule.treatments:
         if call.keyword not in words:
             raise BindError(
-                f"unknown treatment '{call.keyword}'", call.span, suggest(call.keyword, words)
+                f"unknown treatment '{call.keyword}'",
+                call.span,
+                suggest(call.keyword, words),
+                code="unknown_treatment",
             )
     failures: list[PpdmError] = []
     for type_ in _TRIED:
@@ -83,42 +91,36 @@ def _try_rule(
         )
         try:
             return [
-                (call, transform)
-                for call, transform in _chain(rule, columns, words)
-                if _is_agreed(call, transform)
+                (call, treatment)
+                for call, treatment in _chain(rule, columns, words)
+                if _is_agreed(call, treatment)
             ]
         except Refused:
             raise
         except PpdmError as error:
             failures.append(error)
     # Of all the reasons, one that is not about the type that was tried.
-    raise next((error for error in failures if "cannot treat" not in error.what), failures[0])
+    raise next((error for error in failures if error.code != "wrong_type"), failures[0])
 
 
 def _chain(
-    rule: ColumnRule, columns: tuple[InputColumn, ...], words: Mapping[str, type[Transform]]
-) -> list[tuple[TransformCall, Transform]]:
+    rule: ColumnRule, columns: tuple[InputColumn, ...], words: Mapping[str, type[Treatment]]
+) -> list[tuple[TreatmentCall, Treatment]]:
     chain = []
     for call in rule.treatments:
-        transform = words[call.keyword].from_call(call, columns)
-        chain.append((call, transform))
+        treatment = words[call.keyword].from_call(call, columns)
+        chain.append((call, treatment))
         columns = tuple(
             InputColumn(column.name, type_, column.identity)
-            for column, type_ in zip(columns, transform.output_types(), strict=True)
+            for column, type_ in zip(columns, treatment.output_types(), strict=True)
         )
     return chain
 
 
-def _is_agreed(call: TransformCall, transform: Transform) -> bool:
-    if not isinstance(transform, Draws):
-        return True
-    if not isinstance(transform, Agrees):
-        raise Refused(
-            f"{call.keyword} cannot be agreed: it does not say that sites draw it alike", call.span
-        )
-    reason = transform.not_agreed()
+def _is_agreed(call: TreatmentCall, treatment: Treatment) -> bool:
+    reason = treatment.why_not_agreed()
     if reason is not None:
-        raise Refused(f"{call.keyword} cannot be agreed: {reason}", call.span)
+        raise Refused(f"{call.keyword} cannot be agreed: {reason}", call.span, code="not_agreed")
     return True
 
 
@@ -126,7 +128,7 @@ def check_release(
     agreement: CreateAgreement,
     rules: Sequence[ColumnRule],
     bound: Sequence[BoundRule],
-    words: Mapping[str, type[Transform]],
+    words: Mapping[str, type[Treatment]],
 ) -> None:
     """Raise at the first place where a release says something else than its agreement."""
     hint = f"DESCRIBE AGREEMENT {agreement.name} shows what was agreed"
@@ -142,10 +144,13 @@ def check_release(
                 f"agreement '{agreement.name}' has no line for '{listed}'",
                 rule.columns[0].span,
                 suggest(listed, known, "its columns"),
+                code="unknown_column",
             )
         what = f"'{listed}' contradicts agreement '{agreement.name}'"
         if agreed.role is not rule.role:
-            raise BindError(f"{what}: its role there is {agreed.role}", rule.span, hint)
+            raise BindError(
+                f"{what}: its role there is {agreed.role}", rule.span, hint, code="not_agreed"
+            )
         _check_treatments(what, rule, agreed, mine, words, hint)
 
 
@@ -154,27 +159,30 @@ def _check_treatments(
     rule: ColumnRule,
     agreed: ColumnRule,
     mine: BoundRule,
-    words: Mapping[str, type[Transform]],
+    words: Mapping[str, type[Treatment]],
     hint: str,
 ) -> None:
     here = [call.keyword for call in rule.treatments]
     there = [call.keyword for call in agreed.treatments]
     if here != there:
-        said = " then ".join(there) or "no treatment"
-        raise BindError(f"{what}: its treatment there is {said}", rule.span, hint)
-    for step, (call, transform) in zip(
+        said = chain(there) or "no treatment"
+        raise BindError(
+            f"{what}: its treatment there is {said}", rule.span, hint, code="not_agreed"
+        )
+    for step, (call, treatment) in zip(
         mine.steps, _chain(agreed, mine.columns, words), strict=False
     ):
-        if step.transform != transform:
+        if step.treatment != treatment:
             # Which arguments there are is no secret; what they are stays in the store.
             raise BindError(
                 f"{what}: {call.keyword} has other arguments there{_different(rule, call)}",
                 step.span,
                 hint,
+                code="not_agreed",
             )
 
 
-def _different(rule: ColumnRule, agreed: TransformCall) -> str:
+def _different(rule: ColumnRule, agreed: TreatmentCall) -> str:
     (mine,) = [call for call in rule.treatments if call.keyword == agreed.keyword][:1]
     here = {argument.name: argument.value for argument in mine.arguments}
     there = {argument.name: argument.value for argument in agreed.arguments}

@@ -14,7 +14,7 @@ from ppdm_sql.language.syntax import (
     Role,
     Source,
     TableSource,
-    TransformCall,
+    TreatmentCall,
 )
 from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
 from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
@@ -22,7 +22,8 @@ from ppdm_sql.release.lineage import column_identity
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.treatments.generalize import Generalize as Generalized
-from ppdm_sql.treatments.protocol import InputColumn, UsesRowKey
+from ppdm_sql.treatments.keep import Keep
+from ppdm_sql.treatments.protocol import InputColumn
 from ppdm_sql.types import VARCHAR, Kind
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import Generalize
     from ppdm_sql.release.model import RowClause
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.treatment import Treatment
 
     BindClause: TypeAlias = Callable[
         [
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         RowClause,
     ]
 
-_UNTREATED = "keep"
+_UNTREATED = Keep.keyword
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
     "agreement": (),
@@ -58,7 +59,7 @@ _OF_GENERALIZE = ("loss", "method", "suppressed")
 def bind_release(
     statement: CreateRelease,
     catalog: SourceCatalog,
-    transforms: Sequence[type[Transform]],
+    treatments: Sequence[type[Treatment]],
     bind_clause: BindClause,
 ) -> Release:
     """Resolve every name and check every treatment against its columns."""
@@ -68,7 +69,7 @@ def bind_release(
     agreement = _agreement(statement, catalog)
     source = resolve_source(statement, catalog)
     columns = {column.name: column for column in catalog.columns(source)}
-    words = {transform.keyword: transform for transform in transforms}
+    words = {treatment.keyword: treatment for treatment in treatments}
     _check_columns(statement, columns)
     _check_released(statement)
     rules = []
@@ -111,6 +112,7 @@ def check_new_names(statement: CreateRelease | CreateAgreement) -> None:
                     f"a release may not be called '{statement.name}'",
                     statement.name_span,
                     RESERVED_HINT,
+                    code="reserved_name",
                 )
     for rule in statement.rules:
         for column in rule.columns:
@@ -119,6 +121,7 @@ def check_new_names(statement: CreateRelease | CreateAgreement) -> None:
                     f"a column of a release may not be called '{column.name}'",
                     column.span,
                     f"{RESERVED_HINT} in a (SELECT …) source",
+                    code="reserved_name",
                 )
 
 
@@ -131,7 +134,7 @@ def _generalized_names(statement: CreateRelease) -> frozenset[Name]:
 
 def _generalized_step(rule: ColumnRule, columns: Sequence[InputColumn], index: int) -> Step:
     """Return what stands for a treatment in the rule of a generalized column."""
-    call = TransformCall(Generalized.keyword, span=rule.span)
+    call = TreatmentCall(Generalized.keyword, span=rule.span)
     return Step(Generalized.from_call(call, columns), f"t{index}_0", rule.span)
 
 
@@ -155,12 +158,14 @@ def _agreement(statement: CreateRelease, catalog: SourceCatalog) -> CreateAgreem
                     f"there is no agreement '{option.value}'",
                     option.span,
                     suggest(str(option.value), catalog.agreement_names(), "agreements"),
+                    code="unknown_agreement",
                 )
             if statement.generalize is not None:
                 raise BindError(
                     "GENERALIZE depends on the rows of one site, so it cannot be agreed",
                     statement.generalize.span,
                     "publish without it; the miner, or each site for itself, can generalize",
+                    code="not_agreed",
                 )
             return found
     return None
@@ -176,6 +181,7 @@ def _agreed_column(column: SourceColumn, rule: ColumnRule, span: Span | None) ->
                 f"'{column.name}' is of type {type_}",
                 span,
                 "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID or DATE",
+                code="wrong_type",
             )
         type_ = VARCHAR
     return InputColumn(column.name, type_, agreed_identity(column.name))
@@ -187,6 +193,7 @@ def _check_agreed_key(row_key: InputColumn, rules: Sequence[BoundRule]) -> None:
         raise BindError(
             f"under an agreement the key of a row is its KEY, not the PRIMARY KEY '{row_key.name}'",
             hint="list the KEY column of the agreement",
+            code="not_agreed",
         )
 
 
@@ -197,9 +204,7 @@ def _row_key(
     source: Source,
 ) -> InputColumn | None:
     """Return the key of a row where a treatment needs it: the KEY, or else the PRIMARY KEY."""
-    users = [
-        step for rule in rules for step in rule.steps if isinstance(step.transform, UsesRowKey)
-    ]
+    users = [step for rule in rules for step in rule.steps if step.treatment.traits.uses_row_key]
     if not users:
         return None
     for rule in rules:
@@ -208,9 +213,10 @@ def _row_key(
     name = catalog.primary_key(source)
     if name is None:
         raise BindError(
-            f"{users[0].transform.keyword} is fixed for each row and needs to know rows apart",
+            f"{users[0].treatment.keyword} is fixed for each row and needs to know rows apart",
             users[0].span,
             "list a KEY column: without a treatment it stays with the owner",
+            code="key",
         )
     identity = column_identity(catalog, source, name)
     return _usable_key(InputColumn(columns[name].name, columns[name].type, identity), users[0])
@@ -219,10 +225,11 @@ def _row_key(
 def _usable_key(key: InputColumn, user: Step) -> InputColumn:
     if key.type.kind in (Kind.FLOAT, Kind.OTHER):
         raise BindError(
-            f"{user.transform.keyword} needs a KEY whose text is always the same; "
+            f"{user.treatment.keyword} needs a KEY whose text is always the same; "
             f"'{key.name}' is of type {key.type}",
             user.span,
             "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID, DATE or TIMESTAMP",
+            code="wrong_type",
         )
     return key
 
@@ -230,29 +237,30 @@ def _usable_key(key: InputColumn, user: Step) -> InputColumn:
 def _steps(
     rule: ColumnRule,
     columns: tuple[InputColumn, ...],
-    words: dict[str, type[Transform]],
+    words: dict[str, type[Treatment]],
     index: int,
 ) -> Iterator[Step]:
-    for place, call in enumerate(rule.treatments or (TransformCall(_UNTREATED, span=rule.span),)):
+    for place, call in enumerate(rule.treatments or (TreatmentCall(_UNTREATED, span=rule.span),)):
         if call.keyword not in words:
             names = ", ".join(str(column.name) for column in columns)
             raise BindError(
                 f"unknown treatment '{call.keyword}' for column '{names}'",
                 _word_span(call),
                 suggest(call.keyword, words),
+                code="unknown_treatment",
             )
-        transform = words[call.keyword].from_call(call, columns)
-        types = transform.output_types()
+        treatment = words[call.keyword].from_call(call, columns)
+        types = treatment.output_types()
         if len(types) != len(columns):
             raise InternalError(f"{call.keyword} changed the number of columns")
-        yield Step(transform, f"t{index}_{place}", call.span)
+        yield Step(treatment, f"t{index}_{place}", call.span)
         columns = tuple(
             InputColumn(column.name, type_, column.identity)
             for column, type_ in zip(columns, types, strict=True)
         )
 
 
-def _word_span(call: TransformCall) -> Span | None:
+def _word_span(call: TreatmentCall) -> Span | None:
     if call.span is None:
         return None
     return type(call.span)(call.span.text, call.span.start, call.span.start + len(call.keyword))
@@ -264,12 +272,14 @@ def _check_name(statement: CreateRelease) -> None:
             "a release lives in the owner's database",
             statement.name_span,
             f"write {QualifiedName(statement.name.parts[1:])}",
+            code="wrong_database",
         )
     if statement.name.schema == OWNER_SCHEMA:
         raise Refused(
             f"'{OWNER_SCHEMA}' is the owner's store, not a place for releases",
             statement.name_span,
             "name another schema",
+            code="owner_store",
         )
 
 
@@ -280,6 +290,7 @@ def _check_roles(statement: CreateRelease) -> None:
             "a release has one KEY column",
             keys[-1].span,
             "make one column of several in a (SELECT …) source",
+            code="key",
         )
     for rule in statement.rules:
         if rule.role is Role.IDENTIFIER and rule.treatments:
@@ -287,6 +298,7 @@ def _check_roles(statement: CreateRelease) -> None:
                 "an IDENTIFIER never leaves, so it takes no treatment",
                 rule.treatments[0].span,
                 "remove the treatment, or give the column another role",
+                code="wrong_role",
             )
 
 
@@ -297,6 +309,7 @@ def _check_released(statement: CreateRelease) -> None:
             "no column of this release leaves",
             statement.name_span,
             "IDENTIFIER and a KEY without a treatment stay with the owner",
+            code="nothing_released",
         )
 
 
@@ -309,12 +322,14 @@ def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) 
                     f"there is no column '{column.name}' in {_called(statement.source)}",
                     column.span,
                     suggest(column.name.text, (str(name) for name in columns), "columns"),
+                    code="unknown_column",
                 )
             if column.name in seen:
                 raise BindError(
                     f"column '{column.name}' is listed twice",
                     column.span,
                     "a column has one role and one line",
+                    code="listed_twice",
                 )
             seen.add(column.name)
 
@@ -335,18 +350,24 @@ def _options(statement: CreateRelease) -> dict[str, str]:
     for option in statement.options:
         if option.name not in _OPTIONS:
             raise BindError(
-                f"unknown option '{option.name}'", option.span, suggest(option.name, _OPTIONS)
+                f"unknown option '{option.name}'",
+                option.span,
+                suggest(option.name, _OPTIONS),
+                code="unknown_option",
             )
         if option.name in _OF_GENERALIZE and statement.generalize is None:
             raise BindError(
                 f"option '{option.name}' belongs to GENERALIZE, which this release does not have",
                 option.span,
                 "remove it, or write GENERALIZE … UNTIL …",
+                code="bad_option",
             )
         choices = _OPTIONS[option.name]
         if choices and option.value not in choices:
             listed = ", ".join(f"'{choice}'" for choice in choices)
-            raise BindError(f"option '{option.name}' must be one of {listed}", option.span)
+            raise BindError(
+                f"option '{option.name}' must be one of {listed}", option.span, code="bad_option"
+            )
         chosen[option.name] = str(option.value)
     return _with_loss_of_method(statement, chosen)
 
@@ -361,5 +382,6 @@ def _with_loss_of_method(statement: CreateRelease, chosen: dict[str, str]) -> di
                 "local recoding has no levels for 'precision' to count",
                 option.span,
                 "write loss = 'ilm', or leave it out",
+                code="bad_target",
             )
     return {**chosen, "loss": "ilm"}

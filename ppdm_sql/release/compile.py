@@ -19,7 +19,6 @@ from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.release.row_key import canonical_key, row_key_number
-from ppdm_sql.treatments.protocol import Checks, HasKernel, Measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -118,7 +117,10 @@ class _Scope:
 def release_select(plan: Plan) -> exp.Select:
     """Return the SELECT of a whole release: what analysts read."""
     if plan.release.execution == "udf" and not plan.target.calls_kernels:
-        raise Refused(f"{plan.target.name} cannot run Python functions: drop execution = 'udf'")
+        raise Refused(
+            f"{plan.target.name} cannot run Python functions: drop execution = 'udf'",
+            code="unsupported_engine",
+        )
     if plan.release.grouping is not None:
         return plan.release.grouping.select(plan)
     return rows_with(plan, {})
@@ -132,7 +134,7 @@ def rows_with(plan: Plan, carried: Mapping[str, exp.Expr]) -> exp.Select:
     taken = {name for rule in plan.release.released_rules for name in rule.names}
     for name in carried:
         if Name(name) in taken:
-            raise Refused(f"a column of a release may not be called '{name}'")
+            raise Refused(f"a column of a release may not be called '{name}'", code="reserved_name")
     return _select(plan, plan.release.depth, is_final=True, carried=carried)
 
 
@@ -149,9 +151,8 @@ def statistics_query(plan: Plan, stage: int) -> exp.Select | None:
     if key is not None:
         aggregates[KEYS] = exp.Count(this=exp.Distinct(expressions=[key]))
     for rule, step in plan.release.stage(stage):
-        if isinstance(step.transform, Measures):
-            for name, aggregate in step.transform.statistics(_inputs(rule, stage)).items():
-                aggregates[parameter_column(step.slot, name)] = aggregate
+        for name, aggregate in step.treatment.statistics(_inputs(rule, stage)).items():
+            aggregates[parameter_column(step.slot, name)] = aggregate
     if not aggregates:
         return None
     return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
@@ -165,11 +166,9 @@ def checks_query(plan: Plan, stage: int) -> exp.Select | None:
     shown: list[exp.Expr] = []
     under = _Stage(plan, _row_key(plan.release, stage))
     for rule, step in plan.release.stage(stage):
-        if not isinstance(step.transform, Checks):
-            continue
         before = [f"{step.slot}_i{i}" for i in range(len(rule.columns))]
         after = [f"{step.slot}_o{i}" for i in range(len(rule.columns))]
-        wanted = step.transform.checks(
+        wanted = step.treatment.checks(
             [column_of(name, _INPUT) for name in before],
             [column_of(name, _INPUT) for name in after],
         )
@@ -268,7 +267,9 @@ def _with_lets(
         for name, value in layer.items():
             check_tree(value, under.plan.target)
             if Name(name) in {Name(other) for other in known}:
-                raise Refused(f"a column of the source may not be called '{name}'")
+                raise Refused(
+                    f"a column of the source may not be called '{name}'", code="reserved_name"
+                )
             shown.append(named(value.copy(), name))
         inner = exp.select(*shown).from_(source)
         if _use_parameters(layer.values()):
@@ -339,13 +340,13 @@ def _source(release: Release, target: Target) -> exp.Expr:
 def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[exp.Expr, ...]:
     scope = _Scope(under, step.slot)
     inputs = _inputs(rule, stage)
-    transform = step.transform
-    if under.plan.release.execution == "udf" and isinstance(transform, HasKernel):
-        outputs = transform.kernel_expr(inputs, scope)
+    treatment = step.treatment
+    if under.plan.release.execution == "udf":
+        outputs = treatment.kernel_expr(inputs, scope)
     else:
-        outputs = transform.to_expr(inputs, scope)
+        outputs = treatment.to_expr(inputs, scope)
     if len(outputs) != len(rule.columns):
-        raise InternalError(f"{transform.keyword} changed the number of columns")
+        raise InternalError(f"{treatment.keyword} changed the number of columns")
     return outputs
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ppdm_sql.engine.targets import DUCKDB
+from ppdm_sql.treatments.generalize import Generalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,22 +17,21 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Role, Source
     from ppdm_sql.names import Name, QualifiedName
-    from ppdm_sql.treatments.protocol import InputColumn, Transform
+    from ppdm_sql.treatments.protocol import InputColumn
+    from ppdm_sql.treatments.traits import Traits
+    from ppdm_sql.treatments.treatment import Treatment
     from ppdm_sql.types import ColumnType
 
 
 FORMULA = 1
 """How treatments of new releases compute; a stored version keeps the formula it was made with."""
 
-GENERALIZE = "generalize"
-"""The word for what GENERALIZE makes of a column."""
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One treatment of a rule, and where it stands in the script."""
 
-    transform: Transform = field(repr=False)
+    treatment: Treatment = field(repr=False)
     slot: str
     """Name of its place in the release: prefixes its parameters and tables."""
     span: Span | None = field(default=None, compare=False, repr=False)
@@ -50,15 +50,25 @@ class BoundRule:
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """The words of its treatments, in order."""
+        return tuple(step.treatment.keyword for step in self.steps)
+
+    @property
+    def traits(self) -> tuple[Traits, ...]:
+        """What may be relied on in its treatments, in order."""
+        return tuple(step.treatment.traits for step in self.steps)
+
+    @property
     def is_generalized(self) -> bool:
         """Whether GENERALIZE treats it."""
-        return any(step.transform.keyword == GENERALIZE for step in self.steps)
+        return any(isinstance(step.treatment, Generalize) for step in self.steps)
 
     @property
     def output_types(self) -> tuple[ColumnType, ...]:
         """The types that leave."""
         if self.steps:
-            return self.steps[-1].transform.output_types()
+            return self.steps[-1].treatment.output_types()
         return tuple(column.type for column in self.columns)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import Entry
     from ppdm_sql.store.keys import RootKey
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.treatment import Treatment
 
 _MOST_LISTED = 10
 _AS_IT_WAS = "give its source the columns and types back that it had, or a view of the same name"
@@ -50,7 +50,7 @@ class Releases:
 
     engine: Engine
     keys: RootKey
-    transforms: Sequence[type[Transform]]
+    treatments: Sequence[type[Treatment]]
     bind_clause: BindClause
     """Binds what stands behind GENERALIZE."""
     on_stage: Callable[[str], None] = lambda _: None
@@ -66,14 +66,17 @@ class Releases:
         if entry is None:
             known = [str(other.name) for other in catalog.list_entries(self.engine)]
             raise BindError(
-                f"there is no release '{name}'", span, suggest(str(name), known, "releases")
+                f"there is no release '{name}'",
+                span,
+                suggest(str(name), known, "releases"),
+                code="unknown_release",
             )
         return entry
 
     def bind(self, statement: CreateRelease, sources: Sources | None = None) -> Release:
         """Return what a CREATE RELEASE means for its source as it is now."""
         sources = sources or Sources(self.engine)
-        return bind_release(statement, sources, self.transforms, self.bind_clause)
+        return bind_release(statement, sources, self.treatments, self.bind_clause)
 
     def open(self, entry: Entry, span: Span | None = None) -> Version:
         """Return a version bound to its source as it is now; errors point at `span`."""
@@ -142,6 +145,7 @@ class Releases:
             f"the store holds no version {wanted.version} of '{newest.name}'",
             wanted.version_span or wanted.span,
             _listed([entry.version for entry in held]),
+            code="unknown_version",
         )
 
 

@@ -88,6 +88,7 @@ def _refuse_unclear(name: QualifiedName, relation: Relation, source: QuerySource
             f"it is not clear which table '{name}' means here",
             source.span,
             f"write its schema: {QualifiedName(relation.name.parts[1:])}",
+            code="ambiguous_source",
         )
 
 
@@ -101,6 +102,7 @@ def _complete(statement: CreateRelease, catalog: SourceCatalog) -> Source:
                     f"there is no table or view '{source.name}'",
                     source.span,
                     suggest(str(source.name), catalog.relation_names(), "tables and views"),
+                    code="unknown_table",
                 )
             _check_relation(statement, relation, source.span)
             return replace(source, name=relation.name)
@@ -123,6 +125,7 @@ def _refuse_relative_paths(source: QuerySource) -> None:
                 f"the file '{path}' is another one in another folder",
                 source.span,
                 f"write the whole path: '{Path(path).absolute()}'",
+                code="bad_path",
             )
 
 
@@ -132,6 +135,7 @@ def _absolute(source: FileSource) -> FileSource:
             "a file is read as Parquet or CSV by the end of its name",
             source.span,
             f"it must end in one of {', '.join(_FILES)}",
+            code="bad_path",
         )
     if "://" in source.path:
         return source
@@ -175,20 +179,26 @@ def _check_relation(statement: CreateRelease, relation: Relation, span: Span | N
     if relation.is_temporary or relation.is_hidden:
         _refuse_temporary(relation, span)
     if catalog == STORE_CATALOG and (schema, name) == statement.name.parts:
-        raise BindError("a release cannot be its own source", span)
+        raise BindError("a release cannot be its own source", span, code="own_source")
 
 
 def _refuse_temporary(relation: Relation, span: Span | None) -> NoReturn:
     if relation.is_hidden:
         raise BindError(
-            f"a temporary table hides '{relation.name.name}'", span, "drop or rename that one"
+            f"a temporary table hides '{relation.name.name}'",
+            span,
+            "drop or rename that one",
+            code="ambiguous_source",
         )
     raise BindError(
         f"'{relation.name.name}' is temporary: a release must outlive the connection",
         span,
         "make it a table",
+        code="temporary_source",
     )
 
 
 def _refuse_store(span: Span | None) -> NoReturn:
-    raise Refused(f"nothing is released from the owner's store '{OWNER_SCHEMA}'", span)
+    raise Refused(
+        f"nothing is released from the owner's store '{OWNER_SCHEMA}'", span, code="owner_store"
+    )

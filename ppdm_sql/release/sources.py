@@ -71,7 +71,9 @@ class Sources:
             inside = Span(source.span.text, start, start + len(source.text))
             raise error.at(place_in(inside, error.engine_text)) from None
         if not is_select:
-            raise StatementError("a source in parentheses must be one SELECT", source.span)
+            raise StatementError(
+                "a source in parentheses must be one SELECT", source.span, code="not_a_select"
+            )
 
     def resolve(self, name: QualifiedName) -> Relation | None:
         """Return the table or view that a name stands for, as DuckDB would find it."""
@@ -133,7 +135,9 @@ class Sources:
 
 def no_such_file(path: str, span: Span | None) -> BindError:
     """Return an error that says where was looked: a relative name is one from here."""
-    return BindError("there is no such file", span, f"looked for '{Path(path).absolute()}'")
+    return BindError(
+        "there is no such file", span, f"looked for '{Path(path).absolute()}'", code="no_such_file"
+    )
 
 
 def _is_missing(path: str) -> bool:

@@ -60,6 +60,7 @@ class Version(Plan):
                 raise BindError(
                     f"the type of '{column.name}' was {entry.source_type} and is {column.type} now",
                     hint="write CREATE OR REPLACE RELEASE: what was drawn does not fit any more",
+                    code="source_changed",
                 )
 
 

@@ -45,6 +45,7 @@ def passphrase_of_environment(is_new: bool) -> str:
         raise StoreError(
             "there is no passphrase for the agreement file",
             hint=f"set {PASSPHRASE}, or use `ppdm run` on a terminal, which asks for it",
+            code="passphrase",
         )
     return passphrase
 
@@ -61,7 +62,7 @@ class Agreements:
         """CREATE AGREEMENT: with a key that nobody has yet."""
         engine = self.releases.engine
         check_new_names(statement)
-        words = {transform.keyword: transform for transform in self.releases.transforms}
+        words = {treatment.keyword: treatment for treatment in self.releases.treatments}
         check_agreement(statement, words)
         with engine.transaction():
             if agreements.find_agreement(engine, statement.name) is not None:
@@ -69,6 +70,7 @@ class Agreements:
                     f"there is already an agreement '{statement.name}'",
                     statement.span,
                     "choose another name: what was agreed does not change",
+                    code="agreement_exists",
                 )
             made = Agreement(statement.name, unparse(statement), new_root_key())
             agreements.record_agreement(engine, made)
@@ -90,6 +92,7 @@ class Agreements:
                 f"'{path}' is there already",
                 statement.path_span,
                 "name a new file: no file is replaced",
+                code="target_taken",
             )
         sealed = seal(content.encode(), self.ask(True))
         try:
@@ -98,7 +101,9 @@ class Agreements:
                 file.write(sealed)
         except OSError as error:
             raise StoreError(
-                f"'{path}' cannot be written: {error.strerror}", statement.path_span
+                f"'{path}' cannot be written: {error.strerror}",
+                statement.path_span,
+                code="not_written",
             ) from None
         return agreement
 
@@ -109,11 +114,13 @@ class Agreements:
                 sealed = file.read(_LARGEST_FILE)
         except OSError as error:
             raise StoreError(
-                f"'{statement.path}' cannot be read: {error.strerror}", statement.span
+                f"'{statement.path}' cannot be read: {error.strerror}",
+                statement.span,
+                code="not_read",
             ) from None
         try:
             brought = _agreement_of(unseal(sealed, self.ask(False)))
-            words = {transform.keyword: transform for transform in self.releases.transforms}
+            words = {treatment.keyword: treatment for treatment in self.releases.treatments}
             check_agreement(agreement_statement(brought), words)
         except PpdmError as error:
             error.span = statement.span  # a definition that came by file stands in no script
@@ -128,6 +135,7 @@ class Agreements:
                     f"there is another agreement '{brought.name}' here",
                     statement.span,
                     "drop it first, or ask for a file of this one",
+                    code="agreement_exists",
                 )
             return brought, there is None
 
@@ -147,6 +155,7 @@ class Agreements:
                         f"release '{entry.name}' rests on agreement '{agreement.name}'",
                         statement.span,
                         "drop the release first",
+                        code="in_use",
                     )
             agreements.forget_agreement(engine, agreement)
             return True
@@ -158,7 +167,10 @@ class Agreements:
         if found is None:
             known = [str(one.name) for one in agreements.list_agreements(engine)]
             raise BindError(
-                f"there is no agreement '{name}'", span, suggest(name.text, known, "agreements")
+                f"there is no agreement '{name}'",
+                span,
+                suggest(name.text, known, "agreements"),
+                code="unknown_agreement",
             )
         return found
 
@@ -200,7 +212,9 @@ def _agreement_of(content: bytes) -> Agreement:
         key = bytes.fromhex(fields["master_key"])
         made = Agreement(Name(str(fields["name"])), str(fields["definition"]), key)
     except (ValueError, KeyError, TypeError):
-        raise StoreError("the agreement file does not hold an agreement") from None
+        raise StoreError(
+            "the agreement file does not hold an agreement", code="bad_agreement_file"
+        ) from None
     if len(key) != ROOT_KEY_BYTES or agreement_statement(made).name != made.name:
-        raise StoreError("the agreement file does not hold an agreement")
+        raise StoreError("the agreement file does not hold an agreement", code="bad_agreement_file")
     return made

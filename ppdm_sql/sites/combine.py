@@ -19,7 +19,7 @@ from ppdm_sql.delivery.place import workplace
 from ppdm_sql.delivery.target import target_of
 from ppdm_sql.errors import BindError, plural
 from ppdm_sql.language.syntax import PublishRelease
-from ppdm_sql.names import Name
+from ppdm_sql.names import Name, chain
 from ppdm_sql.sites.parts import (
     Part,
     PartColumn,
@@ -30,9 +30,8 @@ from ppdm_sql.sites.parts import (
 )
 from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.publications import new_name
-from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.numbers import NUMBERS
-from ppdm_sql.treatments.protocol import Affine
 from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
@@ -65,9 +64,11 @@ def combine(
 ) -> Combined:
     """Write one publication of several; refuse those that do not belong together."""
     if how not in HOW or missing not in MISSING:
-        raise BindError(f"how is one of {', '.join(HOW)}; missing one of {', '.join(MISSING)}")
+        raise BindError(
+            f"how is one of {', '.join(HOW)}; missing one of {', '.join(MISSING)}", code="usage"
+        )
     if len(files) < 2:
-        raise BindError("a study combines the files of two or more sites")
+        raise BindError("a study combines the files of two or more sites", code="usage")
     engine = open_database(None)
     try:
         parts = [
@@ -150,6 +151,7 @@ def _persons(engine: Engine, parts: Sequence[Part], key: Name) -> dict[Name, int
             f"in '{part.path}' {plural(more, 'row')} repeat a KEY or have none, and so it is in "
             f"'{repeating[0][0].path}'",
             hint="rows would be multiplied: let at most one site have several rows a person",
+            code="key",
         )
     return persons
 
@@ -178,11 +180,10 @@ def _mode(part: Part, column: PartColumn) -> exp.Expr:
 
 
 def _not_affine(column: PartColumn) -> list[str]:
-    affine = {one.keyword for one in TRANSFORMS if isinstance(one, Affine)}
-    others = [word for word in column.treatments if word not in affine]
+    others = [word for word in column.treatments if not traits_of(word).is_affine]
     if not others:
         return []
-    words = " then ".join(others)
+    words = chain(others)
     return [f"{column.name}: a mean of what {words} released is not what it makes of the mean"]
 
 
@@ -197,8 +198,7 @@ def _write(
     name = first.release
     target = target_of(PublishRelease((), str(to)), [name])
     comments = {
-        column.name.text: ", ".join((column.role, " then ".join(column.treatments)))
-        for column in columns
+        column.name.text: ", ".join((column.role, chain(column.treatments))) for column in columns
     }
     study = exp.select("*").from_(rows.subquery("study"))
     with workplace(target.parent) as place:
@@ -212,7 +212,7 @@ def _write(
                 "published_at": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
                 "rows": count,
                 "treatments": ", ".join(
-                    f"{column.name}: {' then '.join(column.treatments)}" for column in columns
+                    f"{column.name}: {chain(column.treatments)}" for column in columns
                 ),
                 "targets": None,
                 "publication": new_name(),

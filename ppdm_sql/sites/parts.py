@@ -13,7 +13,8 @@ from ppdm_sql.errors import BindError, EngineError, Refused, StoreError, suggest
 from ppdm_sql.foreign.contents import attach_foreign
 from ppdm_sql.language.script import parse_name
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.names import RESERVED_HINT, Name, QualifiedName
+from ppdm_sql.names import RESERVED_HINT, Name, QualifiedName, unchained
+from ppdm_sql.treatments import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,19 +67,23 @@ class Part:
 def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> Part:
     """Attach a published file and return its release; refuse what is not under an agreement."""
     if not path.is_file():
-        raise StoreError(f"there is no file '{path}'")
+        raise StoreError(f"there is no file '{path}'", code="no_such_file")
     try:
         _check_contents(path, attach_foreign(engine, path, alias))
         info = engine.query(exp.select("*").from_(table_of(QualifiedName((alias, *INFO.parts)))))
     except EngineError:
         raise StoreError(
-            f"'{path}' is not a publication", hint="a site makes one with PUBLISH RELEASE"
+            f"'{path}' is not a publication",
+            hint="a site makes one with PUBLISH RELEASE",
+            code="not_a_publication",
         ) from None
     rows = info.to_pylist()
     known = [str(row["release"]) for row in rows]
     if release is None and len(known) != 1:
         raise BindError(
-            f"'{path}' holds {len(known)} releases", hint=suggest("", known, "choose one of them")
+            f"'{path}' holds {len(known)} releases",
+            hint=suggest("", known, "choose one of them"),
+            code="unknown_release",
         )
     wanted = parse_name(release or known[0])
     row = next((row for row in rows if parse_name(str(row["release"])) == wanted), None)
@@ -86,6 +91,7 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
         raise BindError(
             f"there is no release '{wanted}' in '{path}'",
             hint=suggest(str(wanted), known, "releases"),
+            code="unknown_release",
         )
     wanted = parse_name(str(row["release"]))  # as the file spells it
     fingerprint = row.get("agreement")
@@ -93,14 +99,21 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
         raise Refused(
             f"'{wanted}' in '{path}' was not released under an agreement",
             hint="rows of different sites mean the same only if they agreed on it",
+            code="not_agreed",
         )
     place = (alias.text, *(part.text for part in wanted.parts))
     columns = engine.query(_COLUMNS, (*place, *place)).to_pylist()
     if not columns:
-        raise StoreError(f"'{path}' does not hold the release '{wanted}' that it lists")
+        raise StoreError(
+            f"'{path}' does not hold the release '{wanted}' that it lists", code="not_a_publication"
+        )
     for column in columns:
         if Name(column["column_name"]).is_reserved:
-            raise Refused(f"'{path}' has a column '{column['column_name']}'", hint=RESERVED_HINT)
+            raise Refused(
+                f"'{path}' has a column '{column['column_name']}'",
+                hint=RESERVED_HINT,
+                code="reserved_name",
+            )
     return Part(path, alias, wanted, tuple(_column(column) for column in columns), str(fingerprint))
 
 
@@ -110,10 +123,13 @@ def _check_contents(path: Path, contents: Contents) -> None:
         raise Refused(
             f"'{path}' holds more than tables: {', '.join(contents.others)}",
             hint="PUBLISH RELEASE writes tables alone; a view of a stranger runs when it is read",
+            code="foreign_objects",
         )
     if INFO not in contents.tables:
         raise StoreError(
-            f"'{path}' is not a publication", hint="a site makes one with PUBLISH RELEASE"
+            f"'{path}' is not a publication",
+            hint="a site makes one with PUBLISH RELEASE",
+            code="not_a_publication",
         )
 
 
@@ -125,6 +141,7 @@ def check_agreement(parts: Sequence[Part]) -> None:
             raise Refused(
                 f"'{part.path}' and '{first.path}' were not released under the same agreement",
                 hint="compare SHOW AGREEMENTS at the sites",
+                code="not_agreed",
             )
 
 
@@ -138,11 +155,14 @@ def check_same_columns(parts: Sequence[Part]) -> None:
             here, there = names.get(name), mine.get(name)
             if here is None or there is None:
                 lacking = part if there is None else first
-                raise BindError(f"'{lacking.path}' has no column '{name}'", hint=_STACK)
+                raise BindError(
+                    f"'{lacking.path}' has no column '{name}'", hint=_STACK, code="unknown_column"
+                )
             if here.type != there.type:
                 raise BindError(
                     f"'{name}' is {here.type} in '{first.path}' and {there.type} in '{part.path}'",
                     hint="cast it in the (SELECT …) source of one site's release",
+                    code="sites_differ",
                 )
 
 
@@ -152,10 +172,11 @@ _STACK = "--stack takes sites with the same columns, --join those with different
 def join_key(parts: Sequence[Part]) -> Name:
     """Return the column that rows are joined on; raise when there is none, or a name is doubled."""
     for part in parts:
-        if len(part.keys) != 1 or part.keys[0].treatments != ("pseudonym",):
+        if len(part.keys) != 1 or not _links(part.keys[0]):
             raise BindError(
                 f"'{part.path}' has no KEY to join on",
                 hint="release the KEY AS pseudonym() at every site",
+                code="key",
             )
     key = parts[0].keys[0].name
     owners: dict[Name, Part] = {}
@@ -168,12 +189,18 @@ def join_key(parts: Sequence[Part]) -> Name:
                 raise BindError(
                     f"'{column.name}' is in '{other.path}' and in '{part.path}'",
                     hint="let one site release it",
+                    code="sites_differ",
                 )
             owners[column.name] = part
     return key
 
 
+def _links(column: PartColumn) -> bool:
+    """Whether rows of one person have one value at every site."""
+    return len(column.treatments) == 1 and traits_of(column.treatments[0]).links_rows
+
+
 def _column(row: dict[str, str]) -> PartColumn:
     role, _, words = (row["comment"] or "").partition(", ")
-    treatments = tuple(words.split(" then ")) if words else ()
+    treatments = unchained(words)
     return PartColumn(Name(row["column_name"]), row["data_type"], role, treatments)

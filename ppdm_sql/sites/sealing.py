@@ -45,6 +45,7 @@ def seal(content: bytes, passphrase: str, cost: Cost = USUAL) -> bytes:
         raise Refused(
             f"the passphrase has {len(passphrase)} letters",
             hint=f"take at least {SHORTEST}: whoever has the file can try as many as they like",
+            code="passphrase",
         )
     header = _MAGIC + bytes([VERSION, cost.log2])
     salt, nonce = secrets.token_bytes(_SALT), secrets.token_bytes(_NONCE)
@@ -56,15 +57,20 @@ def unseal(file: bytes, passphrase: str) -> bytes:
     """Return the content of a sealed file; refuse a wrong passphrase and any change."""
     start = _HEADER + _SALT + _NONCE
     if file[: len(_MAGIC)] != _MAGIC or len(file) < start + _TAG:
-        raise StoreError("this is not an agreement file, or only a part of one")
+        raise StoreError(
+            "this is not an agreement file, or only a part of one", code="bad_agreement_file"
+        )
     version, cost = file[len(_MAGIC)], file[len(_MAGIC) + 1]
     if version != VERSION:
         raise StoreError(
             f"the agreement was sealed in format {version}, this program reads {VERSION}",
             hint="export it again with the version of ppdm-sql that the sites share",
+            code="bad_agreement_file",
         )
     if not 1 <= cost <= _DEAREST:
-        raise StoreError("the agreement file was changed since it was sealed")
+        raise StoreError(
+            "the agreement file was changed since it was sealed", code="bad_agreement_file"
+        )
     head, salt = file[:start], file[_HEADER : _HEADER + _SALT]
     nonce = file[_HEADER + _SALT : start]
     try:
@@ -73,6 +79,7 @@ def unseal(file: bytes, passphrase: str) -> bytes:
         raise StoreError(
             "the agreement cannot be opened: the passphrase is wrong, or the file was changed",
             hint="ask the site that exported it for both again",
+            code="passphrase",
         ) from None
 
 

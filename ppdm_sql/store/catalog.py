@@ -32,7 +32,10 @@ _VERSIONS = (
     ' JOIN "ppdm_store"."ppdm_owner"."versions" AS v USING (release_id)'
 )
 _BY_NAME = "WHERE v.version = r.version ORDER BY schema_name, release_name"
-_OF_NAME = "WHERE v.version = r.version AND lower(schema_name) = lower(?) AND lower(release_name) = lower(?)"
+_OF_NAME = (
+    "WHERE v.version = r.version AND system.main.lower(schema_name) = system.main.lower(?)"
+    " AND system.main.lower(release_name) = system.main.lower(?)"
+)
 _OF_RELEASE = "WHERE release_id = ? ORDER BY v.version"
 _VERSION = pa.schema(
     {
@@ -123,7 +126,7 @@ class ColumnEntry:
 
 def damaged(what: str) -> StoreError:
     """Return the error of a store that is not as it was left."""
-    return StoreError(f"the owner's store is damaged: {what}", hint=_DAMAGED)
+    return StoreError(f"the owner's store is damaged: {what}", hint=_DAMAGED, code="store_damaged")
 
 
 def list_entries(engine: Engine) -> list[Entry]:

@@ -30,14 +30,19 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 def prepare(database: Path) -> None:
     """Make the folder of a new store, or check that an existing one is the owner's alone."""
     if os.name != "posix":
-        raise StoreError("the owner's store needs a POSIX system, whose file modes can be checked")
+        raise StoreError(
+            "the owner's store needs a POSIX system, whose file modes can be checked",
+            code="no_posix",
+        )
     folder = database.parent
     try:
         if not folder.exists() and not folder.is_symlink():
             folder.mkdir(mode=0o700, parents=True)
             folder.chmod(0o700)
     except OSError as error:
-        raise StoreError(f"the folder '{folder}' cannot be made: {error.strerror}") from None
+        raise StoreError(
+            f"the folder '{folder}' cannot be made: {error.strerror}", code="not_opened"
+        ) from None
     try:
         _check_places(folder, database)
     except StoreError:
@@ -56,7 +61,9 @@ def _check_places(folder: Path, database: Path) -> None:
             _check_file(log, may_be_wide=True)
             log.chmod(0o600)
     except OSError as error:
-        raise StoreError(f"'{database}' cannot be reached: {error.strerror}") from None
+        raise StoreError(
+            f"'{database}' cannot be reached: {error.strerror}", code="not_opened"
+        ) from None
 
 
 def make_whole(database: Path, make: Callable[[Path], None]) -> None:
@@ -143,6 +150,7 @@ def check_kind(database: Path) -> None:
             f"'{database}' is not a DuckDB database",
             hint="the owner's database is a file of its own; a script reads others, such as "
             f"FROM '{database.name}'",
+            code="not_a_database",
         )
 
 
@@ -150,30 +158,38 @@ def _check_folder(folder: Path, database: Path) -> None:
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
         raise StoreError(
-            f"the folder '{folder}' is a symbolic link", hint="name the folder that it points to"
+            f"the folder '{folder}' is a symbolic link",
+            hint="name the folder that it points to",
+            code="symbolic_link",
         )
     if not stat.S_ISDIR(found.st_mode):
-        raise StoreError(f"'{folder}' is not a folder")
+        raise StoreError(f"'{folder}' is not a folder", code="wrong_kind_of_file")
     _check_owner(folder, found)
     if found.st_mode & _OTHERS:
         raise StoreError(
             f"others may enter the folder '{folder}' (mode {stat.S_IMODE(found.st_mode):04o})",
             hint=f"write chmod 700 '{folder}', or put the database in a folder of its own"
             + (_PUBLISHED if database.exists() else ""),
+            code="not_private",
         )
 
 
 def _check_file(path: Path, may_be_wide: bool = False) -> None:
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
-        raise StoreError(f"'{path}' is a symbolic link", hint="name the database that it points to")
+        raise StoreError(
+            f"'{path}' is a symbolic link",
+            hint="name the database that it points to",
+            code="symbolic_link",
+        )
     if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"'{path}' is not a file")
+        raise StoreError(f"'{path}' is not a file", code="wrong_kind_of_file")
     _check_owner(path, found)
     if found.st_mode & _OTHERS and not may_be_wide:
         raise StoreError(
             f"others may read or write '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
             hint=f"write chmod 600 '{path}'{_PUBLISHED}",
+            code="not_private",
         )
 
 
@@ -182,4 +198,5 @@ def _check_owner(path: Path, found: os.stat_result) -> None:
         raise StoreError(
             f"'{path}' belongs to another user (uid {found.st_uid})",
             hint=f"write chown {os.geteuid()} '{path}', or run as that user",
+            code="not_private",
         )

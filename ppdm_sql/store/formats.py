@@ -99,6 +99,7 @@ def _format(engine: Engine) -> int:
         raise StoreError(
             f"the owner's store has format {found}, this program reads {OLDEST} to {FORMAT}",
             hint="use the version of ppdm-sql that made it",
+            code="store_format",
         )
     return found
 
@@ -124,6 +125,7 @@ def _copy_beside(engine: Engine, database: Path, found: int) -> None:
             f"'{database}' has an older format and cannot be copied before it is upgraded: "
             f"{error.strerror}",
             hint="nothing was changed; make room beside it",
+            code="store_format",
         ) from None
     engine.attach(database, STORE_CATALOG)
     engine.use(STORE_CATALOG)

@@ -59,7 +59,9 @@ def _lock(engine: Engine, database: Path) -> None:
     try:
         handle = folder.lock(database)
     except OSError as error:
-        raise StoreError(f"'{database}' cannot be locked: {error.strerror}") from None
+        raise StoreError(
+            f"'{database}' cannot be locked: {error.strerror}", code="not_opened"
+        ) from None
     if handle is not None:
         engine.at_end(folder.unlock, handle)
         return
@@ -78,6 +80,7 @@ def _told(database: Path, error: OpenError) -> StoreError:
         return StoreError(
             f"'{database}' is already open in this process",
             hint="close the other connection, or share it",
+            code="open_here",
         )
     if error.why == OpenError.ELSEWHERE:
         who = f": {error.holder}" if error.holder else ""
@@ -85,11 +88,13 @@ def _told(database: Path, error: OpenError) -> StoreError:
         return StoreError(
             f"'{database}' is open in another process{who}",
             hint=f"one process at a time may open it; {advice}",
+            code="open_elsewhere",
         )
     if database.exists():
         folder.check_kind(database)
         return StoreError(
             f"'{database}' cannot be opened as a DuckDB database",
             hint="it is not a database, is damaged, or was written by a newer DuckDB",
+            code="not_a_database",
         )
-    return StoreError(f"'{database}' cannot be made: {error.why}")
+    return StoreError(f"'{database}' cannot be made: {error.why}", code="not_opened")

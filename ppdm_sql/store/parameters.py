@@ -124,5 +124,6 @@ def read_row(
         raise StoreError(
             "the owner's store is damaged: a parameter table does not have exactly one row",
             hint="restore the database from a copy",
+            code="store_damaged",
         )
     return rows[0]

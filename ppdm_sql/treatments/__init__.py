@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.treatments.bit_minus import BitMinus
-from ppdm_sql.treatments.bit_plus import BitPlus
+from ppdm_sql.errors import TreatmentError
+from ppdm_sql.treatments.digit_shift import BitMinus, BitPlus
+from ppdm_sql.treatments.generalize import Generalize
 from ppdm_sql.treatments.graded_grouping import GradedGrouping
 from ppdm_sql.treatments.hybrid import Hybrid
 from ppdm_sql.treatments.keep import Keep
@@ -17,15 +18,17 @@ from ppdm_sql.treatments.pseudonym import Pseudonym
 from ppdm_sql.treatments.rotation import Rotation
 from ppdm_sql.treatments.scaling import Scaling
 from ppdm_sql.treatments.suppress import Suppress
+from ppdm_sql.treatments.traits import UNKNOWN
 from ppdm_sql.treatments.translation import Translation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.engine.kernel import Kernel
-    from ppdm_sql.treatments.protocol import Transform
+    from ppdm_sql.treatments.traits import Traits
+    from ppdm_sql.treatments.treatment import Treatment
 
-TRANSFORMS: tuple[type[Transform], ...] = (
+TREATMENTS: tuple[type[Treatment], ...] = (
     Keep,
     Suppress,
     GradedGrouping,
@@ -43,6 +46,24 @@ TRANSFORMS: tuple[type[Transform], ...] = (
 )
 
 
-def kernels_of(transforms: Sequence[type[Transform]]) -> tuple[Kernel, ...]:
+def kernels_of(treatments: Sequence[type[Treatment]]) -> tuple[Kernel, ...]:
     """Return the Python functions that treatments call in SQL."""
-    return tuple(kernel for one in transforms for kernel in getattr(one, "kernels", ()))
+    return tuple(kernel for one in treatments for kernel in one.kernels)
+
+
+def with_added(added: Sequence[type[Treatment]]) -> tuple[type[Treatment], ...]:
+    """Return all treatments and those that somebody adds; refuse a word that there is already."""
+    known = {one.keyword for one in TREATMENTS} | {Generalize.keyword}
+    for one in added:
+        if one.keyword in known:
+            raise TreatmentError(
+                f"there is already a treatment '{one.keyword}'", code="treatment_exists"
+            )
+        known.add(one.keyword)
+    return (*TREATMENTS, *added)
+
+
+def traits_of(word: str, treatments: Sequence[type[Treatment]] = TREATMENTS) -> Traits:
+    """Return what may be relied on in a treatment; of a word that nobody knows, nothing."""
+    known: tuple[type[Treatment], ...] = (*treatments, Generalize)
+    return next((one.traits for one in known if one.keyword == word), UNKNOWN)

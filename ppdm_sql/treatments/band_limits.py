@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ppdm_sql.errors import plural
 from ppdm_sql.treatments.kernels.affine import LARGEST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ppdm_sql.language.syntax import Value
     from ppdm_sql.treatments.arguments import Arguments
+    from ppdm_sql.treatments.protocol import InputColumn
 
+Limits: TypeAlias = "tuple[tuple[float, float], ...]"
 MAX_BANDS = 256
 _WRITE_BANDS = "write bands => 5, bands => [15, 30, 45] or bands => [[15, 29], [30, 44]]"
+
+
+def read_bands(arguments: Arguments, _: Sequence[InputColumn]) -> int | Limits:
+    """Return how many equal bands there are, or the limits of each."""
+    bands = arguments.value("bands")
+    return (
+        arguments.integer("bands", 1, 1, MAX_BANDS)
+        if is_whole(bands)
+        else read_limits(arguments, bands)
+    )
 
 
 def is_whole(value: Value) -> bool:
@@ -21,7 +35,7 @@ def is_whole(value: Value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def read_limits(arguments: Arguments, bands: Value) -> tuple[tuple[float, float], ...]:
+def read_limits(arguments: Arguments, bands: Value) -> Limits:
     """Return the limits of each band, from edges or from pairs."""
     if not isinstance(bands, tuple) or not bands:
         arguments.fail("bands", "'bands' must be a number or a list", _WRITE_BANDS)
@@ -52,8 +66,10 @@ def _read_pair(arguments: Arguments, pair: Value) -> tuple[float, float]:
     return float(low), float(high)  # type: ignore[arg-type]  # both were checked above
 
 
-def read_names(arguments: Arguments, count: int) -> tuple[int, ...]:
+def read_names(arguments: Arguments, columns: Sequence[InputColumn]) -> tuple[int, ...]:
     """Return the names of bands: 1, 2, … unless they are given."""
+    bands = read_bands(arguments, columns)
+    count = bands if isinstance(bands, int) else len(bands)
     names = arguments.value("names", tuple(range(1, count + 1)))
     if not isinstance(names, tuple) or not all(is_whole(name) for name in names):
         arguments.fail("names", "'names' must be a list of whole numbers")

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from datetime import date, datetime
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
+
+if TYPE_CHECKING:
+    from ppdm_sql.engine.kernel import Kernel
 
 _COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ,
@@ -86,6 +90,11 @@ def _number(value: float) -> exp.Expr:
         text += "e0"
     literal = exp.Literal.number(text)
     return exp.Neg(this=literal) if value < 0 else literal
+
+
+def call(kernel: Kernel, *arguments: exp.Expr) -> exp.Expr:
+    """Return a call of a Python function."""
+    return exp.Anonymous(this=kernel.name, expressions=list(arguments))
 
 
 def count_where(condition: exp.Expr) -> exp.Expr:

@@ -7,44 +7,25 @@ text that stands there is what leaves.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
 
 from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.treatments.protocol import Exactness
-from ppdm_sql.types import VARCHAR
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlglot import exp
-
-    from ppdm_sql.language.syntax import TransformCall
-    from ppdm_sql.treatments.protocol import InputColumn, Scope
-    from ppdm_sql.types import ColumnType
+from ppdm_sql.treatments.traits import Traits
+from ppdm_sql.types import VARCHAR, ColumnType
 
 
 @dataclass(frozen=True, slots=True)
-class Generalize:
+class Generalize(Keep):
     """What GENERALIZE makes of a column."""
 
-    keyword: ClassVar[str] = "generalize"
-    summary: ClassVar[str] = "a value becomes its group in a hierarchy"
-    undone_by: ClassVar[str] = (
-        "linking with other data, where a class is small or its sensitive values are alike"
+    keyword = "generalize"
+    summary = "a value becomes its group in a hierarchy"
+    undone_by = "linking with other data, where a class is small or its sensitive values are alike"
+    exactness = Exactness.NONE
+    traits = Traits(
+        mixes_columns=False, has_secret_number=False, links_rows=False, generalizes=True
     )
-    exactness: ClassVar[Exactness] = Exactness.NONE
-
-    original: Keep
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Take what `keep` takes."""
-        return cls(Keep.from_call(call, columns))
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return text: a group has no other type."""
-        return (VARCHAR,) * len(self.original.types)
-
-    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        """Return the columns as the table of combinations knows them."""
-        return self.original.to_expr(inputs, scope)
+        return (VARCHAR,) * len(self.columns)

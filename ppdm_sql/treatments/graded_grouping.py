@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +12,11 @@ from sqlglot import exp
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.arguments import Arguments, one_column, require_kind
-from ppdm_sql.treatments.band_limits import MAX_BANDS, is_whole, read_limits, read_names
+from ppdm_sql.treatments.arguments import ArgumentSpec, one_of
+from ppdm_sql.treatments.band_limits import read_bands, read_names
 from ppdm_sql.treatments.expressions import (
     as_double,
+    call,
     comparison,
     count_where,
     double,
@@ -31,34 +32,44 @@ from ppdm_sql.treatments.kernels.bands import (
     graded_bands,
     graded_grouping,
 )
+from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.treatments.protocol import Exactness
-from ppdm_sql.types import DOUBLE, ColumnType, Kind
+from ppdm_sql.treatments.traits import Traits
+from ppdm_sql.treatments.treatment import Treatment
+from ppdm_sql.types import DOUBLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ppdm_sql.language.syntax import TransformCall
-    from ppdm_sql.names import Name
     from ppdm_sql.parameters import Parameter
+    from ppdm_sql.treatments.band_limits import Limits
     from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
 _NOT_AGREED = (
     "a number of bands is cut from one site's column: give the limits, bands => [15, 30, 45]"
 )
-_OUTSIDE = ("error", "null", "clamp")
 
 
 @dataclass(frozen=True, slots=True)
-class GradedGrouping:
+class GradedGrouping(Treatment):
     """Bands by their limits, or their number when they are cut from the data."""
 
-    keyword: ClassVar[str] = "graded_grouping"
-    summary: ClassVar[str] = "a number becomes its band's name plus its place inside the band"
-    undone_by: ClassVar[str] = (
+    keyword = "graded_grouping"
+    summary = "a number becomes its band's name plus its place inside the band"
+    undone_by = (
         "two known values in a band, or evenly spaced values, whose spacing shows the band's width"
     )
-    exactness: ClassVar[Exactness] = Exactness.NEAR
-    kernels: ClassVar[tuple[Kernel, ...]] = (
+    exactness = Exactness.NEAR
+    traits = Traits(mixes_columns=False, links_rows=False, keeps_order=True, has_bands=True)
+    kinds = NUMBERS
+    instead = "for categories write mapping()"
+    arguments = (
+        ArgumentSpec("bands", read_bands),
+        ArgumentSpec("names", read_names),
+        one_of("outside", "error", "null", "clamp"),
+    )
+    releases = DOUBLE
+    kernels = (
         Kernel("ppdm_graded_grouping", ("DOUBLE", "DOUBLE[]"), "DOUBLE", graded_grouping),
         Kernel(
             "ppdm_graded_bands",
@@ -68,35 +79,25 @@ class GradedGrouping:
         ),
     )
 
-    column: Name
-    is_double: bool
-    count: int
-    limits: tuple[tuple[float, float], ...] | None = field(repr=False)
-    """None: equal bands between the smallest and the largest value."""
+    bands: int | Limits = field(repr=False)
+    """How many equal ones between the smallest and the largest value, or their limits."""
     names: tuple[int, ...] = field(repr=False)
     outside: str
 
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Check `bands`, `names` and `outside` against each other and a numeric column."""
-        column = one_column(call, columns)
-        require_kind(
-            call,
-            column,
-            (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT),
-            "for categories write mapping()",
-        )
-        arguments = Arguments(call, ("bands", "names", "outside"))
-        bands = arguments.value("bands")
-        limits = None if is_whole(bands) else read_limits(arguments, bands)
-        count = len(limits) if limits else arguments.integer("bands", 1, 1, MAX_BANDS)
-        names = read_names(arguments, count)
-        outside = arguments.choice("outside", "error", _OUTSIDE)
-        return cls(column.name, column.type == DOUBLE, count, limits, names, outside)
+    @property
+    def column(self) -> InputColumn:
+        """The column."""
+        return self.columns[0]
 
-    def output_types(self) -> tuple[ColumnType, ...]:
-        """Return DOUBLE."""
-        return (DOUBLE,)
+    @property
+    def limits(self) -> Limits | None:
+        """The limits of the bands; None: they are cut from the column."""
+        return None if isinstance(self.bands, int) else self.bands
+
+    @property
+    def count(self) -> int:
+        """How many bands there are."""
+        return self.bands if isinstance(self.bands, int) else len(self.bands)
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
         """Ask for the range of the column when it is cut into equal bands."""
@@ -111,10 +112,8 @@ class GradedGrouping:
             "high": exp.Max(this=finite.copy()),
         }
 
-    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
-        """Fix the limits. A refresh keeps them: analysts know values of these bands."""
-        if previous is not None:
-            return previous
+    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
+        """Fix the limits."""
         limits = self.limits or self._cut(statistics)
         parameters: dict[str, Parameter] = {}
         for i, ((low, high), name) in enumerate(zip(limits, self.names, strict=True), start=1):
@@ -123,13 +122,13 @@ class GradedGrouping:
                 parameters[f"last_{i}"] = float(below_next(np.array([name], dtype=np.float64))[0])
         return Drawn(parameters)
 
-    def not_agreed(self) -> str | None:
+    def why_not_agreed(self) -> str | None:
         """Equal bands are cut from the column; limits are not."""
         return None if self.limits else _NOT_AGREED
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return a balanced tree of comparisons: its cost grows with log(bands)."""
-        x = inputs[0] if self.is_double else scope.let(as_double(inputs[0]))
+        x = inputs[0] if self.column.type == DOUBLE else scope.let(as_double(inputs[0]))
         graded = exp.case().when(
             exp.GTE(this=x.copy(), expression=scope.parameter("low_1")),
             self._search(x, scope, 1, self.count),
@@ -151,21 +150,13 @@ class GradedGrouping:
             # One list a row instead of three: handing lists over is what costs.
             edges = listed("low")
             edges.append("expressions", scope.parameter(f"high_{self.count}"))
-            return (
-                exp.Anonymous(
-                    this="ppdm_graded_grouping", expressions=[as_double(inputs[0]), edges]
-                ),
-            )
+            return (call(self.kernels[0], as_double(inputs[0]), edges),)
         return (
-            exp.Anonymous(
-                this="ppdm_graded_bands",
-                expressions=[
-                    as_double(inputs[0]),
-                    listed("low"),
-                    listed("high"),
-                    listed("name"),
-                    exp.true() if self.outside == "clamp" else exp.false(),
-                ],
+            call(
+                self.kernels[1],
+                as_double(inputs[0]),
+                *map(listed, ("low", "high", "name")),
+                exp.true() if self.outside == "clamp" else exp.false(),
             ),
         )
 
@@ -184,9 +175,10 @@ class GradedGrouping:
         if outside:
             verb = "lies" if outside == 1 else "lie"
             raise TreatmentError(
-                f"graded_grouping: {plural(outside, 'value')} of '{self.column}' "
+                f"graded_grouping: {plural(outside, 'value')} of '{self.column.name}' "
                 f"{verb} in no band (NaN and infinity are in none)",
                 hint="widen the bands, or write outside => 'null' or outside => 'clamp'",
+                code="data_does_not_fit",
             )
         return ()
 
@@ -266,32 +258,37 @@ class GradedGrouping:
         values, finite = int(statistics["values"]), int(statistics["finite"])
         if finite < values and self.outside == "error":
             raise TreatmentError(
-                f"graded_grouping: '{self.column}' holds "
+                f"graded_grouping: '{self.column.name}' holds "
                 f"{plural(values - finite, 'value')} that are NaN or infinite",
                 hint="write outside => 'null' to release them as NULL, or give the limits",
+                code="data_does_not_fit",
             )
         if not finite:
             raise TreatmentError(
-                f"graded_grouping: '{self.column}' has no values to cut into bands",
+                f"graded_grouping: '{self.column.name}' has no values to cut into bands",
                 hint="give the limits: bands => [15, 30, 45]",
+                code="data_does_not_fit",
             )
         if self.count > finite:
             raise TreatmentError(
                 f"graded_grouping: {self.count} bands for {plural(finite, 'value')} "
-                f"of '{self.column}'",
+                f"of '{self.column.name}'",
                 hint=f"write at most bands => {finite}, or give the limits",
+                code="data_does_not_fit",
             )
         low, high = float(statistics["low"]), float(statistics["high"])
         if max(abs(low), abs(high)) > LARGEST:
             raise TreatmentError(
-                f"graded_grouping: values of '{self.column}' beyond {LARGEST:g} make no bands",
+                f"graded_grouping: values of '{self.column.name}' beyond {LARGEST:g} make no bands",
                 hint="give the limits, and outside => 'null' or outside => 'clamp'",
+                code="data_does_not_fit",
             )
         edges = np.linspace(low, high, self.count + 1)
         if not np.all(edges[:-1] < edges[1:]):
             raise TreatmentError(
-                f"graded_grouping: '{self.column}' is constant, there is nothing to cut",
+                f"graded_grouping: '{self.column.name}' is constant, there is nothing to cut",
                 hint="give the limits: bands => [15, 30, 45], or write suppress()",
+                code="data_does_not_fit",
             )
         return tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.language.syntax import TransformCall
+from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.expressions import FLIPPED, as_double, comparison, double, literal_of
+from ppdm_sql.treatments.affine import AffineTreatment, draw_angle, draw_factor, draw_shift
+from ppdm_sql.treatments.expressions import as_double, double
 from ppdm_sql.treatments.expressions import only_finite as finite
 from ppdm_sql.treatments.kernels.affine import direction
-from ppdm_sql.treatments.numbers import (
-    computable,
-    drawn_for,
-    lost_rows,
-    refuse_lost,
-    require_numbers,
-)
-from ppdm_sql.treatments.protocol import Exactness
-from ppdm_sql.treatments.rotation import Rotation, draw_angle
-from ppdm_sql.treatments.scaling import Scaling, draw_factor
-from ppdm_sql.treatments.translation import Translation, draw_shift
-from ppdm_sql.types import DOUBLE, ColumnType
+from ppdm_sql.treatments.rotation import Rotation
+from ppdm_sql.treatments.scaling import Scaling
+from ppdm_sql.treatments.traits import Traits
+from ppdm_sql.treatments.translation import Translation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,29 +43,26 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Hybrid:
+class Hybrid(AffineTreatment):
     """Columns in pairs, (1, 2), (3, 4), …: a pair is rotated, or each is translated or scaled.
 
     Every column is y = own · x + other · partner + shift, so that not even the text of the view
     shows which operation was drawn.
     """
 
-    keyword: ClassVar[str] = "hybrid"
-    summary: ClassVar[str] = "each column translated, scaled or rotated; which, is secret"
-    undone_by: ClassVar[str] = "two known rows"
-    exactness: ClassVar[Exactness] = Exactness.NEAR
-    is_affine: ClassVar[bool] = True
+    keyword = "hybrid"
+    summary = "each column translated, scaled or rotated; which, is secret"
+    undone_by = "two known rows"
+    traits = Traits(links_rows=False, is_affine=True)
+    fewest = 2
 
-    columns: tuple[InputColumn, ...]
     operations: tuple[Operation, ...] | None = field(repr=False)
     """None: drawn."""
 
     @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+    def from_call(cls, call: TreatmentCall, columns: Sequence[InputColumn]) -> Self:
         """Take two or more numbers and, if the owner wants to choose, an operation for each."""
-        if len(columns) < 2:
-            raise TreatmentError("hybrid treats two or more columns", call.span, "write (x, y) …")
-        require_numbers(call, columns)
+        cls.check_columns(call, columns)
         if not call.arguments:
             return cls(tuple(columns), None)
         if len(call.arguments) != len(columns):
@@ -80,6 +70,7 @@ class Hybrid:
                 f"hybrid: {len(call.arguments)} operations for {len(columns)} columns",
                 call.span,
                 _WRITE,
+                code="bad_argument",
             )
         operations = tuple(_operation(call, index, columns) for index in range(len(call.arguments)))
         for i, j in _pairs(len(columns)):
@@ -88,12 +79,9 @@ class Hybrid:
                 raise TreatmentError(
                     "hybrid: both columns of a pair are rotated by the same angle, or none is",
                     call.span,
+                    code="bad_argument",
                 )
         return cls(tuple(columns), operations)
-
-    def output_types(self) -> tuple[ColumnType, ...]:
-        """Return DOUBLE for each."""
-        return (DOUBLE,) * len(self.columns)
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
         """Ask for the range of the columns."""
@@ -104,12 +92,10 @@ class Hybrid:
             wanted[f"high_{index}"] = exp.Max(this=number.copy())
         return wanted
 
-    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
         """Draw an operation for each pair or column, and its constant."""
-        if previous is not None:
-            return previous
         parameters: dict[str, Parameter] = {}
-        chance = keys.chance(drawn_for(self.keyword, self.columns))
+        chance = self.chance(keys)
         for i, j in _pairs(len(self.columns)):
             members = [at for at in (i, j) if at is not None]
             operations = (
@@ -127,7 +113,7 @@ class Hybrid:
                 parameters |= {f"own_{at}": own, f"other_{at}": other, f"shift_{at}": shift}
         return Drawn(parameters)
 
-    def not_agreed(self) -> str | None:
+    def why_not_agreed(self) -> str | None:
         """A drawn translation is scaled to its column, and any operation may be one."""
         given = self.operations or (Operation(Translation.keyword, None),)
         scaled = Operation(Translation.keyword, None)
@@ -135,10 +121,7 @@ class Hybrid:
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return own · x + other · partner + shift."""
-        numbers = [
-            scope.let(computable(column, value))
-            for column, value in zip(self.columns, inputs, strict=True)
-        ]
+        numbers = [scope.let(number) for number in self.numbers(inputs)]
         outputs: list[exp.Expr] = []
         for at, number in enumerate(numbers):
             total: exp.Expr = exp.Mul(this=number.copy(), expression=scope.parameter(f"own_{at}"))
@@ -154,16 +137,6 @@ class Hybrid:
                 total = exp.Add(this=total, expression=part)
             outputs.append(exp.Add(this=total, expression=scope.parameter(f"shift_{at}")))
         return tuple(outputs)
-
-    def checks(
-        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
-    ) -> Mapping[str, exp.Expr]:
-        """Count rows that cannot be computed."""
-        return lost_rows(self.columns, inputs)
-
-    def verify(self, results: Statistics) -> Sequence[str]:
-        """Raise when there are such rows."""
-        return refuse_lost(self.keyword, self.columns, results)
 
     def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
         """Solve the two equations of each pair."""
@@ -183,48 +156,26 @@ class Hybrid:
             x[j] = (a * (y[j] - t) - d * (y[i] - s)) / determinant
         return tuple(pa.array(values, mask=np.isnan(values)) for values in x)
 
-    def invert_condition(
-        self,
-        operator: str,
-        literal: Parameter,
-        columns: Sequence[exp.Expr],
-        drawn: Drawn,
-        index: int = 0,
-    ) -> exp.Expr | None:
-        """Return the condition on one column, or on both of a rotated pair."""
-        if isinstance(literal, str):
-            return None
+    def row(self, drawn: Drawn, index: int) -> tuple[Sequence[float], float]:
+        """Return the weights of the column and of its partner."""
         own, other, shift = self._row(drawn, index)
-        partner = _partner(index, len(columns))
-        if not other or partner is None:
-            turned = operator if own > 0 else FLIPPED.get(operator, operator)
-            return comparison(turned, columns[index], literal_of((literal - shift) / own))
-        total = exp.Add(
-            this=exp.Mul(this=literal_of(own), expression=as_double(columns[index])),
-            expression=exp.Mul(this=literal_of(other), expression=as_double(columns[partner])),
-        )
-        return comparison(operator, total, literal_of(literal - shift))
-
-    def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:
-        """Return where the column, or the partner it was turned with, is NULL."""
-        partner = _partner(index, len(columns))
-        mixed = [columns[index]]
-        if partner is not None and self._row(drawn, index)[1]:
-            mixed.append(columns[partner])
-        return exp.or_(*(column.is_(exp.null()) for column in mixed))
+        weights = [0.0] * len(self.columns)
+        partner = _partner(index, len(weights))
+        if partner is not None:
+            weights[partner] = other
+        weights[index] = own
+        return weights, shift
 
     def _row(self, drawn: Drawn, at: int) -> tuple[float, float, float]:
-        own, other, shift = (
-            float(drawn.parameters[f"{name}_{at}"]) for name in ("own", "other", "shift")
-        )
+        own, other, shift = (drawn.number(f"{name}_{at}") for name in ("own", "other", "shift"))
         return own, other, shift
 
 
-def _operation(call: TransformCall, index: int, columns: Sequence[InputColumn]) -> Operation:
+def _operation(call: TreatmentCall, index: int, columns: Sequence[InputColumn]) -> Operation:
     argument = call.arguments[index]
     inner = argument.value
-    if argument.name is not None or not isinstance(inner, TransformCall):
-        raise TreatmentError("hybrid takes operations", argument.span, _WRITE)
+    if argument.name is not None or not isinstance(inner, TreatmentCall):
+        raise TreatmentError("hybrid takes operations", argument.span, _WRITE, code="bad_argument")
     column = columns[index : index + 1]
     match inner.keyword:
         case Translation.keyword:
@@ -234,7 +185,12 @@ def _operation(call: TransformCall, index: int, columns: Sequence[InputColumn]) 
         case Rotation.keyword:
             constant = Rotation.from_call(inner, columns[:2]).degrees[0]
         case _:
-            raise TreatmentError(f"hybrid: unknown operation '{inner.keyword}'", inner.span, _WRITE)
+            raise TreatmentError(
+                f"hybrid: unknown operation '{inner.keyword}'",
+                inner.span,
+                _WRITE,
+                code="unknown_argument",
+            )
     return Operation(inner.keyword, constant)
 
 

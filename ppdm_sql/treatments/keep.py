@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ppdm_sql.errors import Refused
-from ppdm_sql.treatments.arguments import Arguments
 from ppdm_sql.treatments.expressions import comparison, literal_of
 from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.treatments.traits import Traits
+from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import VARCHAR, ColumnType, Kind
 
 if TYPE_CHECKING:
@@ -18,45 +19,48 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ppdm_sql.language.syntax import TransformCall
+    from ppdm_sql.language.syntax import TreatmentCall
     from ppdm_sql.parameters import Drawn, Parameter
     from ppdm_sql.treatments.protocol import InputColumn, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Treatment):
     """The same values; an ENUM leaves as text, because its type lists every value it may take."""
 
-    keyword: ClassVar[str] = "keep"
-    summary: ClassVar[str] = "leaves as it is"
-    undone_by: ClassVar[str] = "nothing to undo: the values are the original ones"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    is_affine: ClassVar[bool] = True
-
-    types: tuple[ColumnType, ...]
+    keyword = "keep"
+    summary = "leaves as it is"
+    undone_by = "nothing to undo: the values are the original ones"
+    exactness = Exactness.EXACT
+    traits = Traits(
+        mixes_columns=False, has_secret_number=False, links_rows=False, shows_originals=True,
+        is_affine=True, keeps_order=True, moves_by_constant=True,
+    )  # fmt: skip
+    most = None
+    not_agreed = None
 
     @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Take no arguments and any type but one that hides an ENUM inside."""
-        Arguments(call, ())
+    def check_columns(cls, call: TreatmentCall, columns: Sequence[InputColumn]) -> None:
+        """Take any type but one that hides an ENUM inside."""
         for column in columns:
             if column.type.kind is Kind.OTHER and "ENUM(" in column.type.text:
                 raise Refused(
                     f"the type of '{column.name}' lists values of an ENUM and would leave with it",
                     call.span,
                     "cast it in a (SELECT …) source, or suppress() it",
+                    code="wrong_type",
                 )
-        return cls(tuple(column.type for column in columns))
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return the types of the source, text for ENUM."""
-        return tuple(VARCHAR if type_.kind is Kind.ENUM else type_ for type_ in self.types)
+        types = (column.type for column in self.columns)
+        return tuple(VARCHAR if type_.kind is Kind.ENUM else type_ for type_ in types)
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the columns themselves."""
         return tuple(
-            exp.cast(column, "VARCHAR") if type_.kind is Kind.ENUM else column
-            for column, type_ in zip(inputs, self.types, strict=True)
+            exp.cast(value, "VARCHAR") if column.type.kind is Kind.ENUM else value
+            for value, column in zip(inputs, self.columns, strict=True)
         )
 
     def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:

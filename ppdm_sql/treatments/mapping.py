@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,30 +12,23 @@ from sqlglot import exp
 from ppdm_sql.chance.permutation import secret_permutation
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.arguments import Arguments, one_column, require_kind
+from ppdm_sql.treatments.arguments import ArgumentSpec, text
 from ppdm_sql.treatments.expressions import as_text, comparison, literal_of
 from ppdm_sql.treatments.kernels.keyed_name import pseudonym
 from ppdm_sql.treatments.protocol import Exactness
-from ppdm_sql.types import VARCHAR, ColumnType, Kind
+from ppdm_sql.treatments.traits import Traits
+from ppdm_sql.treatments.treatment import ANY_KIND, Treatment
+from ppdm_sql.types import VARCHAR, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping as Map
     from collections.abc import Sequence
 
-    from ppdm_sql.language.syntax import TransformCall, Value
+    from ppdm_sql.language.syntax import Value
     from ppdm_sql.parameters import Parameter
+    from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
-_KINDS = (
-    Kind.TEXT,
-    Kind.ENUM,
-    Kind.INTEGER,
-    Kind.DECIMAL,
-    Kind.BOOLEAN,
-    Kind.DATE,
-    Kind.TIMESTAMP,
-    Kind.UUID,
-)
 # Types that reach Arrow and come back as the same type; the others are compared as text.
 _NATIVE = frozenset(["VARCHAR", "BOOLEAN", "DATE", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"])
 _MANY = 50
@@ -45,8 +38,23 @@ _TOKEN = 12
 _WRITE_DOMAIN = "write domain => ['Flu', 'Cancer']"
 
 
+def _read_domain(arguments: Arguments, _: Sequence[InputColumn]) -> tuple[Value, ...] | None:
+    """Return the categories that are given; None: those of the column."""
+    if "domain" not in arguments:
+        return None
+    domain = arguments.value("domain")
+    if not isinstance(domain, tuple) or not domain:
+        arguments.fail("domain", "'domain' must be a list of categories", _WRITE_DOMAIN)
+    kinds = {type(value) for value in domain}
+    if len(kinds) > 1 or not kinds <= {str, int, bool}:
+        arguments.fail("domain", "the categories must be all texts or all numbers", _WRITE_DOMAIN)
+    if len(set(domain)) < len(domain):
+        arguments.fail("domain", "a category is listed twice")
+    return domain
+
+
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Treatment):
     """One alias a category, numbered in a random order; a category seen later is NULL.
 
     With a domain the categories are given, and no other may come. Under an agreement aliases do
@@ -54,32 +62,28 @@ class Mapping:
     agreed order, and without one an alias is a keyed token.
     """
 
-    keyword: ClassVar[str] = "mapping"
-    summary: ClassVar[str] = "a category becomes an alias from a table only the owner has"
-    undone_by: ClassVar[str] = "knowing how frequent the categories are"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
+    keyword = "mapping"
+    summary = "a category becomes an alias from a table only the owner has"
+    undone_by = "knowing how frequent the categories are"
+    exactness = Exactness.EXACT
+    traits = Traits(mixes_columns=False, has_secret_number=False, links_rows=False, renames=True)
+    kinds = tuple(kind for kind in ANY_KIND if kind not in (Kind.FLOAT, Kind.OTHER))
+    instead = "for measurements write graded_grouping()"
+    arguments = (
+        text("prefix", lambda column: column.name.text),
+        ArgumentSpec("domain", _read_domain),
+    )
+    releases = VARCHAR
+    not_agreed = None  # aliases follow from the key and the domain, or the category itself
 
-    column: InputColumn
     prefix: str = field(repr=False)
     domain: tuple[Value, ...] | None = field(repr=False)
     """None: the categories are those of the column."""
-    is_native: bool
-    is_text: bool
 
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Take a categorical column and a prefix; by default the column's name."""
-        column = one_column(call, columns)
-        require_kind(call, column, _KINDS, "for measurements write graded_grouping()")
-        arguments = Arguments(call, ("prefix", "domain"))
-        prefix = arguments.text("prefix", column.name.text)
-        domain = _read_domain(arguments) if "domain" in arguments else None
-        is_text = column.type.kind is Kind.TEXT
-        return cls(column, prefix, domain, column.type.text in _NATIVE, is_text)
-
-    def output_types(self) -> tuple[ColumnType, ...]:
-        """Return text."""
-        return (VARCHAR,)
+    @property
+    def column(self) -> InputColumn:
+        """The column."""
+        return self.columns[0]
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Map[str, exp.Expr]:
         """Ask for the distinct categories."""
@@ -107,16 +111,14 @@ class Mapping:
         # The order of rows on disk must not be that of the aliases, nor of the source.
         return Drawn(tables={_TABLE: table.take(secret_permutation(table.num_rows))})
 
-    def not_agreed(self) -> None:
-        """Aliases follow from the agreement's key and the domain, or the category itself."""
-
     def _within(self, categories: pa.Array) -> pa.Array:
         """Return the domain as the column's type has it; raise when the column goes beyond it."""
         try:
             domain = pa.array(self.domain).cast(categories.type)
         except (pa.ArrowException, TypeError):
             raise TreatmentError(
-                f"mapping: the domain does not fit '{self.column.name}' of type {self.column.type}"
+                f"mapping: the domain does not fit '{self.column.name}' of type {self.column.type}",
+                code="data_does_not_fit",
             ) from None
         beyond = len(categories.filter(pc.invert(pc.is_in(categories, value_set=domain))))
         if beyond:
@@ -125,15 +127,14 @@ class Mapping:
                 f"{'is' if beyond == 1 else 'are'} not in its domain",
                 hint="find them with SELECT DISTINCT; mend them in a (SELECT …) source, or widen "
                 "the domain",
+                code="data_does_not_fit",
             )
         return domain
 
     def _names(self, categories: pa.Array, keys: Keys, start: int) -> pa.Array:
         """Return what follows the prefix: a number, or a token that only the key gives."""
         if not keys.is_agreed or self.domain is not None:
-            order = keys.chance(f"{self.keyword} {self.column.identity}").permutation(
-                len(categories)
-            )
+            order = keys.chance(self.link()).permutation(len(categories))
             return pc.cast(pa.array(order + start + 1), pa.string())
         key = keys.derive("alias", self.column.identity).hex()
         texts = categories.cast(pa.string())
@@ -142,16 +143,13 @@ class Mapping:
             raise TreatmentError(
                 f"mapping: two categories of '{self.column.name}' would share an alias",
                 hint="give the categories: domain => ['…', '…']",
+                code="names_collide",
             )
         return names
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the alias that the joined table gives."""
         return (scope.lookup(_TABLE, self._key(inputs[0])),)
-
-    def checks(self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]) -> Map[str, exp.Expr]:
-        """Ask for nothing: the statistics say enough."""
-        return {}
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Warn when most categories stand for a single row."""
@@ -216,23 +214,12 @@ class Mapping:
         return exp.or_(no_value, exp.not_(exp.In(this=column.copy(), expressions=listed)))
 
     def _key(self, column: exp.Expr) -> exp.Expr:
-        if not self.is_native:
+        if self.column.type.text not in _NATIVE:
             return as_text(column)
         # A column that ignores case would meet several aliases, and rows would multiply.
         binary = exp.to_identifier("C", quoted=True)
-        return exp.Collate(this=column, expression=binary) if self.is_text else column
-
-
-def _read_domain(arguments: Arguments) -> tuple[Value, ...]:
-    domain = arguments.value("domain")
-    if not isinstance(domain, tuple) or not domain:
-        arguments.fail("domain", "'domain' must be a list of categories", _WRITE_DOMAIN)
-    kinds = {type(value) for value in domain}
-    if len(kinds) > 1 or not kinds <= {str, int, bool}:
-        arguments.fail("domain", "the categories must be all texts or all numbers", _WRITE_DOMAIN)
-    if len(set(domain)) < len(domain):
-        arguments.fail("domain", "a category is listed twice")
-    return domain
+        is_text = self.column.type.kind is Kind.TEXT
+        return exp.Collate(this=column, expression=binary) if is_text else column
 
 
 def _values(cell: Any) -> pa.Array:

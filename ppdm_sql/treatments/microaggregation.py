@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,26 +11,19 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.arguments import Arguments
+from ppdm_sql.treatments.arguments import ArgumentSpec
 from ppdm_sql.treatments.kernels import grouping, mdav
-from ppdm_sql.treatments.numbers import (
-    computable,
-    lost_rows,
-    refuse_lost,
-    require_numbers,
-    sorted_values,
-)
-from ppdm_sql.treatments.protocol import Exactness
-from ppdm_sql.types import DOUBLE, ColumnType
+from ppdm_sql.treatments.numbers import NumberTreatment, lost_rows, sorted_values
+from ppdm_sql.treatments.traits import Traits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
 
-    from ppdm_sql.language.syntax import TransformCall
     from ppdm_sql.parameters import Parameter
-    from ppdm_sql.treatments.protocol import InputColumn, Joined, Keys, Scope, Statistics
+    from ppdm_sql.treatments.arguments import Arguments
+    from ppdm_sql.treatments.protocol import Joined, Keys, Scope, Statistics
 
     Floats = npt.NDArray[np.float64]
 
@@ -39,45 +32,45 @@ _RANGES, _ROWS, _GROUPS = "ranges", "rows", "groups"
 _WRITE = "write microaggregation(clusters => 3) or microaggregation(size => 5)"
 
 
+def _number(name: str, low: int, high: int) -> ArgumentSpec:
+    return ArgumentSpec(
+        name, lambda given, _: given.integer(name, low, low, high) if name in given else None
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Microaggregation:
+class Microaggregation(NumberTreatment):
     """Groups are frozen when the release is made; a later row takes the nearest of them.
 
     One column: ranges, found by their cut points. Several: each row's group is kept with its
     values; a row not seen then goes to the group whose mean is nearest, columns standardized.
     """
 
-    keyword: ClassVar[str] = "microaggregation"
-    summary: ClassVar[str] = "a value becomes the mean of its group of similar values"
-    undone_by: ClassVar[str] = "nothing exactly; a value is near its group's mean"
-    exactness: ClassVar[Exactness] = Exactness.NONE
+    keyword = "microaggregation"
+    summary = "a value becomes the mean of its group of similar values"
+    undone_by = "nothing exactly; a value is near its group's mean"
+    traits = Traits(mixes_columns=False, links_rows=False, stays_near=True)
+    arguments = (_number("clusters", 1, 10_000), _number("size", 2, _MOST))
+    not_agreed = "the groups are formed of one site's rows"
 
-    columns: tuple[InputColumn, ...]
     clusters: int | None
     size: int | None
 
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Take numbers and one of `clusters` and `size`; a group of columns needs `size`."""
-        require_numbers(call, columns)
-        arguments = Arguments(call, ("clusters", "size"))
-        if ("clusters" in arguments) == ("size" in arguments):
-            raise TreatmentError("microaggregation takes 'clusters' or 'size'", call.span, _WRITE)
-        if "size" in arguments:
-            return cls(tuple(columns), None, arguments.integer("size", 2, 2, _MOST))
-        if len(columns) > 1:
-            arguments.fail("clusters", "a group of columns is aggregated by 'size'", _WRITE)
-        return cls(tuple(columns), arguments.integer("clusters", 2, 1, 10_000), None)
-
-    def output_types(self) -> tuple[ColumnType, ...]:
-        """Return DOUBLE for each."""
-        return (DOUBLE,) * len(self.columns)
+    def check_arguments(self, given: Arguments) -> None:
+        """Raise unless there is one of the two; a group of columns needs `size`."""
+        if ("clusters" in given) == ("size" in given):
+            raise TreatmentError(
+                "microaggregation takes 'clusters' or 'size'",
+                given.call.span,
+                _WRITE,
+                code="bad_argument",
+            )
+        if len(self.columns) > 1 and "clusters" in given:
+            given.fail("clusters", "a group of columns is aggregated by 'size'", _WRITE)
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
         """Ask for the values, several columns row by row."""
-        numbers = [
-            computable(column, value) for column, value in zip(self.columns, inputs, strict=True)
-        ]
+        numbers = self.numbers(inputs)
         if len(numbers) == 1:
             return {"values": exp.ArrayAgg(this=numbers[0])}
         row = exp.Struct(
@@ -88,24 +81,15 @@ class Microaggregation:
         )
         return {"values": exp.ArrayAgg(this=row)}
 
-    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
-        """Form the groups; a refresh keeps them."""
-        if previous is not None:
-            return previous
+    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
+        """Form the groups."""
         if len(self.columns) == 1:
             return self._draw_one(sorted_values(statistics["values"]))
         return self._draw_several(_matrix(statistics["values"], len(self.columns)))
 
-    def not_agreed(self) -> str:
-        """Everything in it comes from the rows."""
-        return "the groups are formed of one site's rows"
-
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the means that the joined tables give."""
-        numbers = [
-            scope.let(computable(column, value))
-            for column, value in zip(self.columns, inputs, strict=True)
-        ]
+        numbers = [scope.let(number) for number in self.numbers(inputs)]
         if len(numbers) == 1:
             found = scope.join_below(_RANGES, numbers[0])("released")
             return (_unless_null([numbers[0]], found),)
@@ -143,12 +127,8 @@ class Microaggregation:
     def checks(
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
-        """Count rows that cannot be computed."""
+        """Count rows that cannot be computed; one NULL of a row makes all of it NULL."""
         return lost_rows(self.columns, inputs)
-
-    def verify(self, results: Statistics) -> Sequence[str]:
-        """Raise when there are such rows."""
-        return refuse_lost(self.keyword, self.columns, results)
 
     def note(self, drawn: Drawn) -> str:
         """Say how many groups there are and how much of the variance went into them."""
@@ -220,7 +200,8 @@ class Microaggregation:
             what = "rows" if self.size is not None else "distinct values"
             raise TreatmentError(
                 f"microaggregation: '{names}' has {plural(have, what[:-1], what)}, "
-                f"fewer than the {wanted:,} asked for"
+                f"fewer than the {wanted:,} asked for",
+                code="data_does_not_fit",
             )
 
 

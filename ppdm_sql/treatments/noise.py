@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Self
 
 from sqlglot import exp
 
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.errors import TreatmentError, suggest
-from ppdm_sql.language.syntax import TransformCall
+from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.arguments import Arguments, require_kind
+from ppdm_sql.treatments.arguments import Arguments
 from ppdm_sql.treatments.expressions import double
 from ppdm_sql.treatments.kernels.keyed import (
     drawn,
@@ -24,18 +24,18 @@ from ppdm_sql.treatments.kernels.keyed import (
 from ppdm_sql.treatments.numbers import (
     NUMBERS,
     TIMES,
+    NumberTreatment,
     computable,
     in_calendar,
-    lost_rows,
     refuse_lost,
     shifted_time,
 )
-from ppdm_sql.treatments.protocol import Exactness
 from ppdm_sql.treatments.quantiles import laplace_quantile, normal_quantile
+from ppdm_sql.treatments.traits import Traits
 from ppdm_sql.types import DOUBLE, ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ppdm_sql.language.syntax import Argument
     from ppdm_sql.parameters import Parameter
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _WRITE = "write normal(mean, stddev), uniform(low, high) or laplace(mean, scale)"
 _KEY_BYTES = 16
 _LARGEST, _LARGEST_FACTOR = 1e100, 1e6
+_NUMBERS = ("VARCHAR", "BIGINT", "DOUBLE", "DOUBLE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,55 +57,52 @@ class Distribution:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class Noise(NumberTreatment):
     """One distribution a column; the noise of a row depends on the column's key and the row's."""
 
-    keyword: ClassVar[str] = "noise"
-    summary: ClassVar[str] = "x + e or x · e, e drawn for each row and the same whenever asked"
-    undone_by: ClassVar[str] = (
+    keyword = "noise"
+    summary = "x + e or x · e, e drawn for each row and the same whenever asked"
+    undone_by = (
         "nothing exactly; averages over many rows, and other columns, narrow a value down; times"
         " move by whole days and keep their time of day"
     )
-    exactness: ClassVar[Exactness] = Exactness.NONE
-    uses_row_key: ClassVar[bool] = True
-    kernels: ClassVar[tuple[Kernel, ...]] = (
-        *(
-            Kernel(f"ppdm_noise_{word}", ("VARCHAR", "BIGINT", "DOUBLE", "DOUBLE"), "DOUBLE", draw)
-            for word, draw in (
-                ("normal", noise_normal),
-                ("uniform", noise_uniform),
-                ("laplace", noise_laplace),
-            )
-        ),
+    traits = Traits(
+        mixes_columns=False, links_rows=False, uses_row_key=True, adds_noise=True, stays_near=True
+    )
+    kinds = (*NUMBERS, *TIMES)
+    kernels = (
+        Kernel("ppdm_noise_normal", _NUMBERS, "DOUBLE", noise_normal),
+        Kernel("ppdm_noise_uniform", _NUMBERS, "DOUBLE", noise_uniform),
+        Kernel("ppdm_noise_laplace", _NUMBERS, "DOUBLE", noise_laplace),
         Kernel("ppdm_drawn", ("BIGINT", "BIGINT", "BIGINT"), "DOUBLE", drawn),
         Kernel("ppdm_selected", ("VARCHAR", "BIGINT", "DOUBLE"), "BOOLEAN", selected),
     )
+    not_agreed = None  # a key is derived without looking at the column
 
-    columns: tuple[InputColumn, ...]
     distributions: tuple[Distribution, ...]
     is_multiplicative: bool
     rho: float | None = field(repr=False)
     """Percent of the rows that get noise; None: all of them."""
 
     @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
+    def from_call(cls, call: TreatmentCall, columns: Sequence[InputColumn]) -> Self:
         """Take numbers and times, one distribution a column, and how it is applied."""
-        for column in columns:
-            require_kind(call, column, (*NUMBERS, *TIMES), "for categories write mapping()")
+        cls.check_columns(call, columns)
         given = [argument for argument in call.arguments if argument.name is None]
         if len(given) != len(columns):
             raise TreatmentError(
-                f"noise: {len(given)} distributions for {len(columns)} columns", call.span, _WRITE
+                f"noise: {len(given)} distributions for {len(columns)} columns",
+                call.span,
+                _WRITE,
+                code="bad_argument",
             )
-        named = TransformCall(
+        named = TreatmentCall(
             call.keyword,
             tuple(argument for argument in call.arguments if argument.name is not None),
             call.span,
         )
         arguments = Arguments(named, ("multiplicative", "rho"))
-        multiplicative = arguments.value("multiplicative", False)
-        if not isinstance(multiplicative, bool):
-            arguments.fail("multiplicative", "'multiplicative' must be true or false")
+        multiplicative = arguments.flag("multiplicative")
         if multiplicative and any(column.type.kind in TIMES for column in columns):
             arguments.fail("multiplicative", "a date cannot be multiplied")
         distributions = tuple(_distribution(argument) for argument in given)
@@ -124,7 +122,7 @@ class Noise:
             column.type if column.type.kind in TIMES else DOUBLE for column in self.columns
         )
 
-    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
         """Derive a key for each column; the rows of `rho` are the same for all columns."""
         parameters: dict[str, Parameter] = {}
         for index in range(len(self.columns)):
@@ -153,9 +151,6 @@ class Noise:
         kind = "multiplied" if self.is_multiplicative else "added"
         return f"{self.columns[index].identity} {kind} {distribution.word}{numbers}"
 
-    def not_agreed(self) -> None:
-        """A key is derived without looking at the column."""
-
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with their noise: a kernel draws, SQL makes the distribution of it."""
         noise = [self._drawn(index, scope) for index in range(len(inputs))]
@@ -164,24 +159,16 @@ class Noise:
     def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with noise that `ppdm_noise_normal` and its siblings compute."""
         noise: list[exp.Expr] = [
-            exp.Anonymous(
-                this=f"ppdm_noise_{self.distributions[index].word}",
-                expressions=[
-                    scope.parameter(f"key_{index}"),
-                    scope.row_key(),
-                    scope.parameter(f"first_{index}"),
-                    scope.parameter(f"second_{index}"),
-                ],
+            _call(
+                f"ppdm_noise_{self.distributions[index].word}",
+                scope.parameter(f"key_{index}"),
+                scope.row_key(),
+                scope.parameter(f"first_{index}"),
+                scope.parameter(f"second_{index}"),
             )
             for index in range(len(inputs))
         ]
         return self._applied(inputs, noise, scope)
-
-    def checks(
-        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
-    ) -> Mapping[str, exp.Expr]:
-        """Count rows that cannot be computed."""
-        return lost_rows(self.columns, inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -191,13 +178,11 @@ class Noise:
     def _drawn(self, index: int, scope: Scope) -> exp.Expr:
         """Return first + quantile · second; for a uniform distribution, first + u · width."""
         u = scope.let(
-            exp.Anonymous(
-                this="ppdm_drawn",
-                expressions=[
-                    scope.parameter(f"key_high_{index}"),
-                    scope.parameter(f"key_low_{index}"),
-                    scope.row_key(),
-                ],
+            _call(
+                "ppdm_drawn",
+                scope.parameter(f"key_high_{index}"),
+                scope.parameter(f"key_low_{index}"),
+                scope.row_key(),
             )
         )
         first, second = scope.parameter(f"first_{index}"), scope.parameter(f"second_{index}")
@@ -222,9 +207,11 @@ class Noise:
         if self.rho is None:
             return outputs
         chosen = scope.let(
-            exp.Anonymous(
-                this="ppdm_selected",
-                expressions=[scope.parameter("selection"), scope.row_key(), scope.parameter("rho")],
+            _call(
+                "ppdm_selected",
+                scope.parameter("selection"),
+                scope.row_key(),
+                scope.parameter("rho"),
             )
         )
         return tuple(
@@ -247,14 +234,23 @@ class Noise:
         return in_calendar(value) if column.type.kind in TIMES else computable(column, value)
 
 
+def _call(kernel: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=kernel, expressions=list(arguments))
+
+
 def _distribution(argument: Argument) -> Distribution:
     call = argument.value
     words = ("normal", "uniform", "laplace")
-    if not isinstance(call, TransformCall):
-        raise TreatmentError("noise takes distributions", argument.span, _WRITE)
+    if not isinstance(call, TreatmentCall):
+        raise TreatmentError(
+            "noise takes distributions", argument.span, _WRITE, code="bad_argument"
+        )
     if call.keyword not in words:
         raise TreatmentError(
-            f"unknown distribution '{call.keyword}'", call.span, suggest(call.keyword, words)
+            f"unknown distribution '{call.keyword}'",
+            call.span,
+            suggest(call.keyword, words),
+            code="unknown_argument",
         )
     names = {"normal": ("mean", "stddev"), "uniform": ("low", "high"), "laplace": ("mean", "scale")}
     arguments = Arguments(call, names[call.keyword])

@@ -6,15 +6,16 @@ is made, and are NULL in the view if they come later. Nothing overflows in silen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError, plural
-from ppdm_sql.treatments.arguments import require_kind
 from ppdm_sql.treatments.expressions import as_double, count_where, double
 from ppdm_sql.treatments.kernels.affine import LARGEST
+from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import DOUBLE, Kind
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ppdm_sql.language.syntax import TransformCall
-    from ppdm_sql.treatments.protocol import InputColumn, Statistics
+    from ppdm_sql.treatments.protocol import Chance, InputColumn, Keys, Statistics
 
     Floats = npt.NDArray[np.float64]
 
@@ -34,15 +34,33 @@ MOST_DAYS = 1_000_000
 _LIMIT = repr(LARGEST)
 
 
-def require_numbers(call: TransformCall, columns: Sequence[InputColumn]) -> None:
-    """Raise unless every column is a number."""
-    for column in columns:
-        require_kind(call, column, NUMBERS, "for categories write mapping()")
+@dataclass(frozen=True, slots=True)
+class NumberTreatment(Treatment):
+    """A treatment of numbers: DOUBLE leaves, and a row that cannot be computed is refused."""
 
+    kinds: ClassVar[tuple[Kind, ...]] = NUMBERS
+    instead = "for categories write mapping()"
+    most: ClassVar[int | None] = None
+    releases = DOUBLE
 
-def drawn_for(keyword: str, columns: Sequence[InputColumn]) -> str:
-    """Return what random numbers are drawn for: a treatment of these columns."""
-    return " ".join((keyword, *(column.identity for column in columns)))
+    def numbers(self, inputs: Sequence[exp.Expr]) -> list[exp.Expr]:
+        """Return the columns as DOUBLE; NULL where they cannot be computed with."""
+        return [computable(column, x) for column, x in zip(self.columns, inputs, strict=True)]
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count rows that cannot be computed."""
+        # Where columns are mixed, one that is NULL makes others NULL: nothing is lost by that.
+        return lost_rows(self.columns, inputs, () if self.traits.mixes_columns else outputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such rows."""
+        return refuse_lost(self.keyword, self.columns, results)
+
+    def chance(self, keys: Keys) -> Chance:
+        """Return where its random numbers come from."""
+        return keys.chance(self.link())
 
 
 def computable(column: InputColumn, value: exp.Expr) -> exp.Expr:
@@ -95,6 +113,7 @@ def refuse_lost(
             f"{keyword}: {plural(lost, 'row')} of '{names}' cannot be computed "
             "(NaN, infinite or out of range)",
             hint=hint or "leave them out in a (SELECT …) source, or make them NULL there",
+            code="data_does_not_fit",
         )
     return ()
 

@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.treatments.arguments import Arguments
-from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.treatments.traits import Traits
+from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import VARCHAR, ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.language.syntax import TransformCall
     from ppdm_sql.parameters import Drawn
-    from ppdm_sql.treatments.protocol import InputColumn, Scope
+    from ppdm_sql.treatments.protocol import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Suppress:
+class Suppress(Treatment):
     """NULL in every row, of the column's own type."""
 
-    keyword: ClassVar[str] = "suppress"
-    summary: ClassVar[str] = "every value becomes NULL; the column itself stays"
-    undone_by: ClassVar[str] = "nothing: the values are not in the release"
-    exactness: ClassVar[Exactness] = Exactness.NONE
-
-    types: tuple[ColumnType, ...]
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Take no arguments and any type; a type that lists values of an ENUM becomes text."""
-        Arguments(call, ())
-        return cls(
-            tuple(VARCHAR if "ENUM(" in column.type.text else column.type for column in columns)
-        )
+    keyword = "suppress"
+    summary = "every value becomes NULL; the column itself stays"
+    undone_by = "nothing: the values are not in the release"
+    traits = Traits(
+        mixes_columns=False, has_secret_number=False, links_rows=False, is_always_null=True
+    )
+    most = None
+    not_agreed = None
 
     def output_types(self) -> tuple[ColumnType, ...]:
-        """Return the types of the source."""
-        return self.types
+        """Return the types of the source; one that lists values of an ENUM becomes text."""
+        types = (column.type for column in self.columns)
+        return tuple(VARCHAR if "ENUM(" in type_.text else type_ for type_ in types)
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return a NULL of the right type that reads nothing."""
@@ -48,8 +42,8 @@ class Suppress:
             exp.cast(exp.null(), "VARCHAR")
             if type_ == VARCHAR
             # Keeps any type, also those whose names only this engine knows.
-            else exp.case().when(exp.false(), column)
-            for column, type_ in zip(inputs, self.types, strict=True)
+            else exp.case().when(exp.false(), value)
+            for value, type_ in zip(inputs, self.output_types(), strict=True)
         )
 
     def released_null(self, columns: Sequence[exp.Expr], drawn: Drawn, index: int = 0) -> exp.Expr:

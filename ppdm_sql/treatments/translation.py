@@ -1,10 +1,10 @@
-"""`translation(by => 5)`: x + e, one secret constant a column; dates move by days."""
+"""`translation(by => 5)`: x + e, one secret constant a column; dates move by whole days."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,28 +12,19 @@ from sqlglot import exp
 
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.arguments import Arguments, constants, require_kind
+from ppdm_sql.treatments.affine import AffineTreatment, draw_shift
+from ppdm_sql.treatments.arguments import constants
 from ppdm_sql.treatments.expressions import as_double, comparison, literal_of, only_finite
 from ppdm_sql.treatments.kernels.affine import translation
-from ppdm_sql.treatments.numbers import (
-    MOST_DAYS,
-    NUMBERS,
-    TIMES,
-    computable,
-    drawn_for,
-    in_calendar,
-    lost_rows,
-    refuse_lost,
-    shifted_time,
-)
-from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.treatments.numbers import MOST_DAYS, NUMBERS, TIMES, in_calendar, shifted_time
+from ppdm_sql.treatments.traits import Traits
 from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from ppdm_sql.language.syntax import TransformCall
     from ppdm_sql.parameters import Parameter
+    from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import Chance, InputColumn, Keys, Scope, Statistics
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
@@ -42,36 +33,32 @@ _DAY_LETTERS = len("2020-01-31")
 
 
 @dataclass(frozen=True, slots=True)
-class Translation:
+class Translation(AffineTreatment):
     """A constant for each column; None where it is drawn."""
 
-    keyword: ClassVar[str] = "translation"
-    summary: ClassVar[str] = "x + e, one secret constant a column; dates move by whole days"
-    undone_by: ClassVar[str] = "one known value"
-    exactness: ClassVar[Exactness] = Exactness.NEAR
-    is_affine: ClassVar[bool] = True
-    kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("ppdm_translation", ("DOUBLE", "DOUBLE"), "DOUBLE", translation),
-    )
+    keyword = "translation"
+    summary = "x + e, one secret constant a column; dates move by whole days"
+    undone_by = "one known value"
+    traits = Traits(
+        mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True, keeps_order=True,
+        moves_by_constant=True,
+    )  # fmt: skip
+    kinds = (*NUMBERS, *TIMES)
+    arguments = (constants("by"),)
+    kernels = (Kernel("ppdm_translation", ("DOUBLE", "DOUBLE"), "DOUBLE", translation),)
+    shift = "by"
 
-    columns: tuple[InputColumn, ...]
     by: tuple[float | None, ...] = field(repr=False)
 
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        """Take numbers and times; `by` is one number, or one a column."""
-        for column in columns:
-            require_kind(call, column, (*NUMBERS, *TIMES), "for categories write mapping()")
-        arguments = Arguments(call, ("by",))
-        by = constants(arguments, "by", len(columns))
-        for column, constant in zip(columns, by, strict=True):
+    def check_arguments(self, given: Arguments) -> None:
+        """Raise for a constant that changes nothing; times move by whole days."""
+        for column, constant in zip(self.columns, self.by, strict=True):
             if constant == 0:
-                arguments.fail("by", "a translation by 0 changes nothing")
+                given.fail("by", "a translation by 0 changes nothing")
             if constant is None or column.type.kind not in TIMES:
                 continue
             if not isinstance(constant, int) or abs(constant) > MOST_DAYS:
-                arguments.fail("by", f"'{column.name}' moves by whole days, at most {MOST_DAYS:,}")
-        return cls(tuple(columns), by)
+                given.fail("by", f"'{column.name}' moves by whole days, at most {MOST_DAYS:,}")
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return the type of times, BIGINT for integers moved by whole numbers, else DOUBLE."""
@@ -93,12 +80,10 @@ class Translation:
                     wanted[f"{name}_{index}"] = aggregate(this=_comparable(column, value))
         return wanted
 
-    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
         """Draw constants of a quarter to the whole of a column's spread, up or down."""
-        if previous is not None:
-            return previous
         parameters: dict[str, Parameter] = {}
-        chance = keys.chance(drawn_for(self.keyword, self.columns))
+        chance = self.chance(keys)
         for index, given in enumerate(self.by):
             low, high = (statistics.get(f"{name}_{index}") for name in ("low", "high"))
             if not self._is_whole(index) and self.columns[index].type.kind not in TIMES:
@@ -116,37 +101,29 @@ class Translation:
             }
         return Drawn(parameters)
 
-    def not_agreed(self) -> str | None:
+    def why_not_agreed(self) -> str | None:
         """A drawn constant is scaled to the column; a given one is not."""
         return _NOT_AGREED if None in self.by else None
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the sums."""
-        return tuple(
-            self._moved(index, value, scope) or self._sum(index, value, scope)
-            for index, value in enumerate(inputs)
+        sums = (
+            exp.Add(this=number, expression=scope.parameter(f"by_{index}"))
+            for index, number in enumerate(self.numbers(inputs))
         )
+        return self._whole_or(sums, inputs, scope)
 
     def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return calls of `ppdm_translation`; whole numbers and times stay exact in SQL."""
+        return self._whole_or(AffineTreatment.kernel_expr(self, inputs, scope), inputs, scope)
+
+    def _whole_or(
+        self, sums: Iterable[exp.Expr], inputs: Sequence[exp.Expr], scope: Scope
+    ) -> tuple[exp.Expr, ...]:
         return tuple(
-            self._moved(index, value, scope)
-            or exp.Anonymous(
-                this="ppdm_translation",
-                expressions=[exp.cast(value, "DOUBLE"), scope.parameter(f"by_{index}")],
-            )
-            for index, value in enumerate(inputs)
+            self._moved(index, value, scope) or total
+            for index, (value, total) in enumerate(zip(inputs, sums, strict=True))
         )
-
-    def checks(
-        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
-    ) -> Mapping[str, exp.Expr]:
-        """Count rows that cannot be computed."""
-        return lost_rows(self.columns, inputs, outputs)
-
-    def verify(self, results: Statistics) -> Sequence[str]:
-        """Raise when there are such rows."""
-        return refuse_lost(self.keyword, self.columns, results)
 
     def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
         """Subtract the constants."""
@@ -194,10 +171,6 @@ class Translation:
         )
         return exp.case().when(within, moved)
 
-    def _sum(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr:
-        number = computable(self.columns[index], value)
-        return exp.Add(this=number, expression=scope.parameter(f"by_{index}"))
-
     def _inverted(self, index: int, y: pa.Array, drawn: Drawn) -> pa.Array:
         by = drawn.parameters[f"by_{index}"]
         if self.columns[index].type.kind in TIMES:
@@ -227,14 +200,6 @@ def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
     if column.type.text in FITS_BIGINT:
         return exp.cast(value, "BIGINT")
     return only_finite(exp.cast(value, "DOUBLE"))
-
-
-def draw_shift(chance: Chance, low: float | None, high: float | None) -> float:
-    """Return a constant that moves every value of a range, a constant one too."""
-    if low is None or high is None:
-        return chance.sign() * chance.uniform(0.25, 1.0)
-    spread = high / 2 - low / 2 or max(abs(low), abs(high)) / 4 or 0.5
-    return float(chance.sign() * chance.uniform(0.5, 2.0) * spread)
 
 
 def _drawn_whole(chance: Chance, low: int | None, high: int | None) -> int:

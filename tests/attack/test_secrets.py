@@ -277,7 +277,7 @@ def objects(owner: Owner) -> dict[str, object]:
         "entry": entry,
         "columns": catalog.list_columns(owner._engine, entry),
         "release": release,
-        "transforms": [step.transform for rule in release.rules for step in rule.steps],
+        "treatments": [step.treatment for rule in release.rules for step in rule.steps],
         "drawn": version.parameters,
         "shown": answers.list_releases(releases),
         "described": answers.describe_release(releases, DescribeRelease(NAME)),
@@ -288,7 +288,7 @@ def objects(owner: Owner) -> dict[str, object]:
 
 
 PARTS = (
-    "statements", "owner", "releases", "keys", "entry", "columns", "release", "transforms",
+    "statements", "owner", "releases", "keys", "entry", "columns", "release", "treatments",
     "drawn", "shown", "described", "explained", "result", "made",
 )  # fmt: skip
 
@@ -318,7 +318,7 @@ def test_no_object_shows_the_values_of_an_enum(owner: Owner) -> None:
     release = version_of(owner, "main.r").release
     leaks = {
         type(thing).__name__: repr(thing)
-        for thing in reachable([release, [s.transform for r in release.rules for s in r.steps]])
+        for thing in reachable([release, [s.treatment for r in release.rules for s in r.steps]])
         if found_in(f"{thing!r} {thing}", canaries.ILLNESSES)
     }
     assert leaks == {}

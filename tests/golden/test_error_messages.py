@@ -15,7 +15,7 @@ import pytest
 import ppdm_sql
 from ppdm_sql.errors import suggest
 from ppdm_sql.language.script import STATEMENTS
-from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments import TREATMENTS
 
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
@@ -45,7 +45,7 @@ def _state(owner: Owner) -> tuple[object, ...]:
 
 def _told(error: ppdm_sql.PpdmError) -> str:
     # The lists of all treatments and of all statements grow; the golden texts need not.
-    listed = suggest("", (transform.keyword for transform in TRANSFORMS))
+    listed = suggest("", (treatment.keyword for treatment in TREATMENTS))
     told = f"{type(error).__name__}: {error}\n".replace(listed, "known: <all treatments>")
     told = told.replace(str(Path.cwd()), "<here>")
     return told.replace(", ".join(STATEMENTS), "<all statements>")

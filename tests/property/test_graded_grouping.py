@@ -202,8 +202,8 @@ def drawn_of(owner: Owner) -> tuple[GradedGrouping, Drawn]:
     version = version_of(owner, "study.measured")
     release = version.release
     step = release.rules[-1].steps[0]
-    assert isinstance(step.transform, GradedGrouping)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, GradedGrouping)
+    return step.treatment, version.parameters[step.slot]
 
 
 @thorough
@@ -238,8 +238,8 @@ def test_native_sql_and_kernel_in_duckdb_are_the_definition(
         found = read_release(shared)
         assert bits(found) == bits(expected), execution
     # The owner gets back what the kernel gives, by what the store kept.
-    transform, drawn = drawn_of(shared)
-    (originals,) = transform.invert([pa.array(found, pa.float64())], drawn)
+    treatment, drawn = drawn_of(shared)
+    (originals,) = treatment.invert([pa.array(found, pa.float64())], drawn)
     numbers = np.array([math.nan if y is None else y for y in found], dtype=np.float64)
     assert bits(originals.to_pylist()) == bits(without_nan(grouping.kernel.ungrade(numbers)))
 

@@ -24,8 +24,9 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning
-from ppdm_sql.treatments import TRANSFORMS
-from ppdm_sql.treatments.protocol import Exactness, Inverts
+from ppdm_sql.treatments import TREATMENTS
+from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.treatments.treatment import Treatment
 from tests.releases import version_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from ppdm_sql.owner import Owner
     from ppdm_sql.parameters import Drawn
-    from ppdm_sql.treatments.protocol import Transform
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 NO_WAY_BACK = {"noise", "mean_noise", "microaggregation", "suppress"}
@@ -143,7 +143,7 @@ class Treated:
 
     rule: Rule
     start: int
-    transform: Inverts
+    treatment: Treatment
     drawn: Drawn = field(repr=False)
 
     @property
@@ -166,7 +166,7 @@ class Treated:
 
     def translated(self, operator: str, literal: float, index: int) -> str | None:
         columns = [exp.column(name, quoted=True) for name in self.names]
-        tree = self.transform.invert_condition(operator, literal, columns, self.drawn, index)
+        tree = self.treatment.invert_condition(operator, literal, columns, self.drawn, index)
         return None if tree is None else to_sql(tree)
 
 
@@ -207,13 +207,13 @@ class Made:
         return {row for (row,) in rows.fetchall()}
 
 
-def stored(owner: Owner, name: str) -> list[tuple[Transform, Drawn]]:
+def stored(owner: Owner, name: str) -> list[tuple[Treatment, Drawn]]:
     """Return the treatments of a release but for its first rule, and what each drew."""
     version = version_of(owner, name)
     bound = version.release
     drawn = version.parameters
     steps = [rule.steps[0] for rule in bound.rules[1:]]
-    return [(step.transform, drawn[step.slot]) for step in steps]
+    return [(step.treatment, drawn[step.slot]) for step in steps]
 
 
 @pytest.fixture(scope="module")
@@ -241,11 +241,11 @@ def made(shared: Owner, request: pytest.FixtureRequest) -> Made:
         warnings.simplefilter("ignore", PrivacyWarning)  # zero has one digit
         shared.execute(f"CREATE RELEASE r.{bare.table} FROM {bare.table} (id NEUTRAL, {written})")
     treated = []
-    for rule, start, (transform, drawn) in zip(
+    for rule, start, (treatment, drawn) in zip(
         rules, starts, stored(shared, f"r.{bare.table}"), strict=False
     ):
-        assert isinstance(transform, Inverts)
-        treated.append(Treated(rule, start, transform, drawn))
+        assert treatment.inverts
+        treated.append(Treated(rule, start, treatment, drawn))
     return replace(bare, treated=tuple(treated))
 
 
@@ -257,7 +257,7 @@ def test_values_come_back(made: Made, data: st.DataObject) -> None:
     released = made.released()
     for one in made.treated:
         outputs = list(one.own(released))
-        back = one.transform.invert(outputs, one.drawn)
+        back = one.treatment.invert(outputs, one.drawn)
         assert len(back) == len(outputs)
         for at, column in enumerate(back):
             ys = outputs[at].to_pylist()
@@ -314,25 +314,25 @@ def test_nulls_come_back_as_nulls_and_no_rows_as_no_rows(made: Made) -> None:
         made.fill(rows)
         released = made.released()
         for one in made.treated:
-            back = one.transform.invert(list(one.own(released)), one.drawn)
+            back = one.treatment.invert(list(one.own(released)), one.drawn)
             assert [column.to_pylist() for column in back] == [[None] * len(rows)] * len(back)
 
 
 def test_exactness_is_what_the_classes_say() -> None:
     words = {rule.treatment.partition("(")[0] for rules in GROUPS.values() for rule in rules}
-    for transform in TRANSFORMS:
-        if transform.keyword.startswith("bit_"):
-            assert transform.exactness is Exactness.EXACT
-        elif transform.keyword in words:
-            assert transform.exactness is Exactness.NEAR
+    for treatment in TREATMENTS:
+        if treatment.keyword.startswith("bit_"):
+            assert treatment.exactness is Exactness.EXACT
+        elif treatment.keyword in words:
+            assert treatment.exactness is Exactness.NEAR
 
 
 @pytest.mark.parametrize("keyword", sorted(NO_WAY_BACK))
 def test_some_treatments_have_no_way_back(keyword: str) -> None:
-    (transform,) = (found for found in TRANSFORMS if found.keyword == keyword)
-    assert transform.exactness is Exactness.NONE
-    assert not hasattr(transform, "invert")
-    assert not hasattr(transform, "invert_condition")
+    (treatment,) = (found for found in TREATMENTS if found.keyword == keyword)
+    assert treatment.exactness is Exactness.NONE
+    assert treatment.invert is Treatment.invert
+    assert treatment.invert_condition is Treatment.invert_condition
 
 
 def test_no_instance_without_a_way_back_passes_for_one_with(shared: Owner) -> None:
@@ -346,9 +346,9 @@ def test_no_instance_without_a_way_back_passes_for_one_with(shared: Owner) -> No
         shared.execute(
             f"CREATE OR REPLACE RELEASE r.plain FROM plain (id KEY, x SENSITIVE AS {treatment})"
         )
-        ((transform, _),) = stored(shared, "r.plain")
-        assert transform.keyword in NO_WAY_BACK
-        assert not isinstance(transform, Inverts)
+        ((found, _),) = stored(shared, "r.plain")
+        assert found.keyword in NO_WAY_BACK
+        assert not found.inverts
 
 
 def test_a_drawn_constant_is_read_back_from_the_store_to_the_bit(shared: Owner) -> None:
@@ -356,9 +356,9 @@ def test_a_drawn_constant_is_read_back_from_the_store_to_the_bit(shared: Owner) 
     shared.execute(
         "CREATE OR REPLACE RELEASE r.kept FROM kept (id NEUTRAL, x SENSITIVE AS scaling())"
     )
-    ((transform, drawn),) = stored(shared, "r.kept")
+    ((treatment, drawn),) = stored(shared, "r.kept")
     by = drawn.parameters["by_0"]
     rows = shared.sql("SELECT k.x, r.x FROM kept k JOIN r.kept r USING (id)").fetchall()
     assert isinstance(by, float)
     assert all(math.isclose(y, x * by, rel_tol=0, abs_tol=0) for x, y in rows)
-    assert isinstance(transform, Inverts)
+    assert treatment.inverts

@@ -96,8 +96,8 @@ def stored(owner: Owner) -> tuple[Mapping, Drawn]:
     version = version_of(owner, "r.t")
     bound = version.release
     step = bound.rules[-1].steps[0]
-    assert isinstance(step.transform, Mapping)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, Mapping)
+    return step.treatment, version.parameters[step.slot]
 
 
 def read(owner: Owner) -> pa.Table:

@@ -45,7 +45,7 @@ from ppdm_sql.language.syntax import (
     TableBody,
     TableSource,
     TargetClause,
-    TransformCall,
+    TreatmentCall,
     TreeBody,
 )
 from ppdm_sql.language.syntax.hierarchies import DATE_UNITS
@@ -94,11 +94,11 @@ def _unique(items: list[_T], names: list[str]) -> list[_T]:
 
 
 @st.composite
-def _calls(draw: st.DrawFn, values: st.SearchStrategy[Value]) -> TransformCall:
+def _calls(draw: st.DrawFn, values: st.SearchStrategy[Value]) -> TreatmentCall:
     positional = draw(st.lists(values, max_size=2))
     named = draw(st.lists(st.tuples(_FULL_TEXTS.map(fold), values), max_size=2))
     named = _unique(named, [name for name, _ in named])
-    return TransformCall(
+    return TreatmentCall(
         draw(_KEYWORDS),
         (
             *(Argument(None, value) for value in positional),

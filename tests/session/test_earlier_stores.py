@@ -154,6 +154,19 @@ def test_an_upgraded_store_is_like_a_new_one(
     assert shapes[0] == shapes[1]
 
 
+def test_a_store_from_before_publications_and_agreements_gets_them(
+    recorded: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    safe, _ = recorded
+    with duckdb.connect(str(safe)) as raw:
+        raw.execute("DROP TABLE ppdm_owner.publications; DROP TABLE ppdm_owner.agreements")
+    with ppdm_sql.connect(safe) as owner:
+        assert owner.publications() == []
+        owner.execute("CREATE AGREEMENT south (id KEY)")
+        owner.publish("r.grouped", to=tmp_path / "study.duckdb")
+        assert len(owner.publications()) == 1
+
+
 @pytest.mark.parametrize("number", [1, formats.FORMAT + 1])
 def test_another_format_is_refused(safe: Path, number: int) -> None:
     ppdm_sql.connect(safe).close()

@@ -25,8 +25,8 @@ from ppdm_sql.language.syntax import PlainSql
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.sites import sealing
 from ppdm_sql.sites.sealing import Cost, seal, unseal
-from ppdm_sql.store.agreements import Agreement, find_agreement, list_agreements
-from ppdm_sql.types import ColumnType
+from ppdm_sql.store.agreements import list_agreements
+from ppdm_sql.treatments.treatment import Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -186,7 +186,7 @@ def test_what_can_be_agreed(owner: Owner, columns: str) -> None:
     [
         ("(a QUASI AS nois())", "unknown treatment 'nois'"),
         ("(a QUASI AS graded_grouping(bands => [3, 2]))", "limits of bands must ascend"),
-        ("(a QUASI AS rotation())", "rotation turns pairs"),
+        ("(a QUASI AS rotation())", "rotation treats two or more"),
         ("(a QUASI, a NEUTRAL)", "column 'a' is listed twice"),
         ("(a IDENTIFIER)", "nothing to agree on"),
         ("(a KEY, b KEY)", "one KEY column"),
@@ -203,31 +203,14 @@ def test_what_is_no_agreement_is_refused(owner: Owner, text: str, what: str) -> 
 
 
 def test_a_treatment_from_outside_must_say_that_sites_draw_it_alike() -> None:
-    from ppdm_sql.treatments import TRANSFORMS
-    from ppdm_sql.treatments.scaling import Scaling
-
-    class Quiet:
-        """A treatment that draws and does not say how."""
+    class Quiet(Treatment):
+        """A treatment that does not say how it draws."""
 
         keyword = "quiet"
         summary = undone_by = "test"
-        exactness = Scaling.exactness
-        columns = ()
-
-        @classmethod
-        def from_call(cls, call: object, columns: object) -> Quiet:
-            return cls()
-
-        def output_types(self) -> tuple[object, ...]:
-            return (ColumnType("INTEGER"),)
-
-        def to_expr(self, inputs: object, scope: object) -> tuple[object, ...]:
-            return ()
-
-        def draw(self, statistics: object, keys: object, previous: object) -> None: ...
 
     with (
-        ppdm_sql.connect(":memory:", transforms=(*TRANSFORMS, Quiet)) as owner,  # type: ignore[arg-type]  # as little as it takes
+        ppdm_sql.connect(":memory:", treatments=(Quiet,)) as owner,
         pytest.raises(Refused, match="does not say that sites draw it alike"),
     ):
         owner.execute("CREATE AGREEMENT north (a QUASI AS quiet())")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,22 +17,19 @@ from ppdm_sql.release.bind import bind_release
 from ppdm_sql.release.model import Relation, SourceColumn
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store.opening import open_database
-from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments import TREATMENTS
 from ppdm_sql.treatments.keep import Keep
-from ppdm_sql.treatments.protocol import Exactness
-from ppdm_sql.types import ColumnType
+from ppdm_sql.treatments.treatment import Treatment
+from ppdm_sql.types import VARCHAR, ColumnType
 from tests.conftest import PEOPLE
 from tests.releases import bind_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlglot import exp
-
-    from ppdm_sql.language.syntax import Source, TransformCall
+    from ppdm_sql.language.syntax import Source
     from ppdm_sql.owner import Owner
     from ppdm_sql.release.model import Release
-    from ppdm_sql.treatments.protocol import InputColumn, Scope, Transform
 
 _PEOPLE = {"id": "BIGINT", "name": "VARCHAR", "Age": "INTEGER", "weight": "DOUBLE", "é": "VARCHAR"}
 
@@ -85,11 +82,11 @@ def bind(
     name: str = "research.r",
     options: str = "",
     catalog: Catalog | None = None,
-    transforms: Sequence[type[Transform]] = TRANSFORMS,
+    treatments: Sequence[type[Treatment]] = TREATMENTS,
 ) -> Release:
     (statement,) = parse_script(f"CREATE RELEASE {name} FROM {source} ({rules}) {options}")
     assert isinstance(statement, CreateRelease)
-    return bind_release(statement, catalog or Catalog(), transforms, bind_clause)
+    return bind_release(statement, catalog or Catalog(), treatments, bind_clause)
 
 
 def test_a_release_has_its_source_in_full() -> None:
@@ -116,7 +113,7 @@ def test_only_ascii_letters_are_found_without_regard_to_case() -> None:
 def test_what_stays_has_no_treatment_and_what_leaves_untreated_is_kept() -> None:
     release = bind("id KEY, name IDENTIFIER, age QUASI, weight SENSITIVE, é NEUTRAL AS suppress()")
     assert [rule.is_released for rule in release.rules] == [False, False, True, True, True]
-    words = [[step.transform.keyword for step in rule.steps] for rule in release.rules]
+    words = [[step.treatment.keyword for step in rule.steps] for rule in release.rules]
     assert words == [[], [], ["keep"], ["keep"], ["suppress"]]
     assert [rule.role for rule in release.released_rules] == [
         Role.QUASI,
@@ -312,7 +309,7 @@ def test_the_statement_itself_is_not_changed_by_binding() -> None:
     (statement,) = parse_script("CREATE RELEASE r FROM (SELECT id FROM people) (id NEUTRAL)")
     assert isinstance(statement, CreateRelease)
     assert isinstance(statement.source, QuerySource)
-    bind_release(statement, Catalog(), TRANSFORMS, bind_clause)
+    bind_release(statement, Catalog(), TREATMENTS, bind_clause)
     assert statement.source.text == "SELECT id FROM people"
 
 
@@ -330,34 +327,25 @@ def test_without_a_key_it_uses_the_primary_key_although_it_is_not_listed() -> No
     assert [rule.names for rule in release.rules] == [(Name("weight"),)]
 
 
-@dataclass(frozen=True)
-class Doubling:
-    """A treatment that breaks its promise: two columns for one."""
+@dataclass(frozen=True, slots=True)
+class Doubling(Treatment):
+    """A treatment that loses track of its columns."""
 
-    keyword: ClassVar[str] = "doubling"
-    summary: ClassVar[str] = "wrong"
-    undone_by: ClassVar[str] = "nothing"
-    exactness: ClassVar[Exactness] = Exactness.NONE
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        return cls()
+    keyword = "doubling"
+    summary = undone_by = "for a test"
 
     def output_types(self) -> tuple[ColumnType, ...]:
-        return (ColumnType("INTEGER"), ColumnType("INTEGER"))
-
-    def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        return (inputs[0], inputs[0])
+        return (VARCHAR, VARCHAR)
 
 
 def test_a_treatment_that_changes_the_number_of_columns_is_a_bug() -> None:
     with pytest.raises(InternalError, match="doubling changed the number of columns"):
-        bind("age QUASI AS doubling()", transforms=[Keep, Doubling])
+        bind("age QUASI AS doubling()", treatments=[Keep, Doubling])
 
 
 def test_only_the_treatments_that_are_given_are_known() -> None:
     with pytest.raises(BindError) as caught:
-        bind("age QUASI AS mapping()", transforms=[Keep])
+        bind("age QUASI AS mapping()", treatments=[Keep])
     assert caught.value.hint == "known: keep"
 
 
@@ -374,7 +362,7 @@ def sources() -> Iterator[Sources]:
 def bind_real(sources: Sources, source: str, rules: str = "id NEUTRAL") -> Release:
     (statement,) = parse_script(f"CREATE RELEASE research.r FROM {source} ({rules})")
     assert isinstance(statement, CreateRelease)
-    return bind_release(statement, sources, TRANSFORMS, bind_clause)
+    return bind_release(statement, sources, TREATMENTS, bind_clause)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from ppdm_sql.release.bind import bind_release
 from ppdm_sql.release.compile import checks_query, release_select, source_table, statistics_query
 from ppdm_sql.release.model import Plan
 from ppdm_sql.release.sources import Sources
-from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments import TREATMENTS
 from tests.releases import bind_clause
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def clinic() -> Iterator[Owner]:
 def bind(owner: Owner, rules: str, options: str = "") -> Release:
     (statement,) = parse_script(f"CREATE RELEASE r.p FROM clinic.people ({rules}) {options}")
     assert isinstance(statement, CreateRelease)
-    return bind_release(statement, Sources(owner._engine), TRANSFORMS, bind_clause)
+    return bind_release(statement, Sources(owner._engine), TREATMENTS, bind_clause)
 
 
 def outputs(select: exp.Select) -> list[str]:
@@ -285,7 +285,7 @@ class TestCompile:
             " (b NEUTRAL, a NEUTRAL)"
         )
         assert isinstance(statement, CreateRelease)
-        release = bind_release(statement, Sources(clinic._engine), TRANSFORMS, bind_clause)
+        release = bind_release(statement, Sources(clinic._engine), TREATMENTS, bind_clause)
         text = to_sql(release_select(Plan(release, Shelf(), DUCKDB)))
         assert text.endswith(') AS "s"')
         assert clinic.connection.sql(text).columns == ["b", "a"]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
 
 from ppdm_sql import errors
@@ -19,6 +23,11 @@ from ppdm_sql.errors import (
     plural,
     suggest,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.owner import Owner
 
 
 def span_of(text: str, part: str) -> Span:
@@ -227,3 +236,64 @@ def test_one_value_two_values(count: int, text: str) -> None:
 def test_a_plural_of_its_own() -> None:
     assert plural(1, "category", "categories") == "1 category"
     assert plural(3, "category", "categories") == "3 categories"
+
+
+# Codes: what programs tell errors apart by
+
+PACKAGE = Path(__file__).parents[2] / "ppdm_sql"
+CODES = Path(__file__).parents[1] / "golden" / "error_codes.txt"
+ERRORS = {
+    error.__name__
+    for error in (PpdmError, *PpdmError.__subclasses__())
+    if error.__module__ == "ppdm_sql.errors"
+}
+
+
+def raised() -> Iterator[tuple[str, str | None]]:
+    """Yield where the package makes an error, and the code it gives it."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ERRORS
+            ):
+                given = [word.value for word in node.keywords if word.arg == "code"]
+                code = given[0].value if given and isinstance(given[0], ast.Constant) else None
+                yield (
+                    f"{path.relative_to(PACKAGE)}:{node.lineno}",
+                    code if code is None else str(code),
+                )
+
+
+def test_every_error_of_the_package_has_a_code_of_its_own() -> None:
+    # Errors of DuckDB share one: their kind tells them apart.
+    without = [
+        place for place, code in raised() if code is None and "engine/duckdb.py" not in place
+    ]
+    assert without == []
+
+
+def test_codes_are_stable() -> None:
+    """They are part of what programs rely on: a change of this list is one of the interface."""
+    assert sorted({code for _, code in raised() if code}) == CODES.read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("script", "code"),
+    [
+        ("CREATE RELEASE r.p FROM clinic.people (ward NEUTRAL); " * 2, "release_exists"),
+        ("CREATE RELEASE r.p FROM clinic.people (wrad NEUTRAL)", "unknown_column"),
+        (
+            "CREATE RELEASE r.p FROM clinic.people (id KEY, age QUASI, ward QUASI)"
+            " GENERALIZE age UNTIL k = 6",
+            "target_missed",
+        ),
+        ("DESCRIBE RELEASE r.nothing", "unknown_release"),
+        ("SELECT * FROM nothing", "engine"),
+    ],
+)
+def test_programs_tell_errors_apart_by_their_code(people: Owner, script: str, code: str) -> None:
+    with pytest.raises(PpdmError) as caught:
+        people.execute(script)
+    assert caught.value.code == code

@@ -140,6 +140,14 @@ def test_everything_else_is_refused_with_its_place(duck: Duck, text: str) -> Non
     assert (span.source if span is not None else None) == place or place is None
 
 
+@pytest.mark.parametrize("call", ["count(*)", "sum(age)", "max(age)"])
+def test_the_inside_of_an_aggregate_is_not_handed_out(duck: Duck, call: str) -> None:
+    """A state holds values that the result of the aggregate would not show."""
+    with pytest.raises(Refused, match="EXPORT_STATE may not be used here") as caught:
+        admit(f"SELECT {call} EXPORT_STATE FROM research.people", duck, SURFACE)
+    assert caught.value.span is not None
+
+
 def test_hints_name_what_may_be_used(duck: Duck) -> None:
     with pytest.raises(Refused, match=r"did you mean 'sum'\?"):
         admit("SELECT suum(age) FROM research.people", duck, SURFACE)
@@ -224,7 +232,7 @@ def test_no_listed_function_reads_or_changes_anything() -> None:
     suspicious = (
         "read_", "duckdb_", "pragma_", "json_", "setting", "variable", "query", "nextval", "setval",
         "currval", "setseed", "sniff", "glob", "glob(", "parquet", "escape", "lambda", "reduce",
-        "transform", "apply", "filter", "invoke", "error", "log_message", "write_log", "checkpoint",
+        "treatment", "apply", "filter", "invoke", "error", "log_message", "write_log", "checkpoint",
         "secret", "repeat", "pad", "printf", "format", "levenshtein", "sleep", "stats", "current_schema",
         "current_database", "current_user", "version", "txid", "getenv", "aggregate", "hamming", "jaccard",
     )  # fmt: skip

@@ -94,3 +94,24 @@ def test_a_few_values_shared_by_mistake_do_not_silence_it(visits: Owner) -> None
     visits.execute("UPDATE visits SET ssn = 'SSN1' WHERE visit = 22")
     (text,) = tied(visits, "pid KEY, ssn NEUTRAL")
     assert text.startswith("19 values of 'ssn'")
+
+
+@pytest.mark.parametrize(("shared", "is_told"), [(1, True), (5, False)])
+def test_a_column_stands_for_persons_where_nine_in_ten_of_its_values_are_ones_own(
+    owner: Owner, shared: int, is_told: bool
+) -> None:
+    """A few typing errors must not silence the warning; a column that people share must."""
+    owner.execute(
+        VISITS.replace(
+            "'SSN' || i % 20 AS ssn",
+            f"'SSN' || (i % 20 // (CASE WHEN i % 20 < {2 * shared} THEN 2 ELSE 1 END)) AS ssn",
+        )
+    )
+    people = dict(
+        owner.execute(
+            "SELECT persons, count(*) FROM (SELECT ssn, count(DISTINCT pid) AS persons FROM visits"
+            " GROUP BY ssn) GROUP BY persons"
+        ).fetchall()
+    )
+    assert people[2] == shared
+    assert bool(tied(owner, "pid KEY, ssn NEUTRAL")) is is_told

@@ -14,7 +14,7 @@ from ppdm_sql.release.lineage import column_identity
 from ppdm_sql.release.model import Relation
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store.opening import open_database
-from ppdm_sql.treatments import TRANSFORMS
+from ppdm_sql.treatments import TREATMENTS
 from tests.conftest import PEOPLE
 from tests.releases import bind_clause
 
@@ -57,7 +57,7 @@ def engine() -> Iterator[Engine]:
 def identity(engine: Engine, source: str, column: str) -> str:
     (statement,) = parse_script(f"CREATE RELEASE research.r FROM {source} ({column} NEUTRAL)")
     assert isinstance(statement, CreateRelease)
-    release = bind_release(statement, Sources(engine), TRANSFORMS, bind_clause)
+    release = bind_release(statement, Sources(engine), TREATMENTS, bind_clause)
     return release.rules[0].columns[0].identity
 
 

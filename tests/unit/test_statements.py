@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ppdm_sql.errors import StatementError
 from ppdm_sql.language.script import parse_script
@@ -24,7 +26,7 @@ from ppdm_sql.language.syntax import (
     Role,
     ShowReleases,
     TableSource,
-    TransformCall,
+    TreatmentCall,
 )
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import Name, QualifiedName, quote
@@ -65,7 +67,7 @@ def failure(text: str) -> StatementError:
     return caught.value
 
 
-def rule(columns: str, role: Role, *treatments: TransformCall) -> ColumnRule:
+def rule(columns: str, role: Role, *treatments: TreatmentCall) -> ColumnRule:
     names = tuple(ColumnName(Name(column)) for column in columns.split())
     return ColumnRule(names, role, treatments)
 
@@ -94,20 +96,20 @@ def test_a_whole_release() -> None:
         """
     )
     bands = Argument("bands", (30, 60, 90))
-    normal = TransformCall("normal", (Argument(None, 0), Argument(None, 1)))
+    normal = TreatmentCall("normal", (Argument(None, 0), Argument(None, 1)))
     assert statement == CreateRelease(
         QualifiedName.of("research", "patients"),
         TableSource(QualifiedName.of("clinic", "patients")),
         (
-            rule("patient_id", Role.KEY, TransformCall("pseudonym")),
+            rule("patient_id", Role.KEY, TreatmentCall("pseudonym")),
             rule("name", Role.IDENTIFIER),
             rule("zip", Role.QUASI),
-            rule("weight", Role.SENSITIVE, TransformCall("graded_grouping", (bands,))),
+            rule("weight", Role.SENSITIVE, TreatmentCall("graded_grouping", (bands,))),
             rule(
                 "bmi pulse",
                 Role.SENSITIVE,
-                TransformCall("rotation", (Argument("degrees", 13.7),)),
-                TransformCall("noise", (Argument(None, normal), Argument("rho", 5))),
+                TreatmentCall("rotation", (Argument("degrees", 13.7),)),
+                TreatmentCall("noise", (Argument(None, normal), Argument("rho", 5))),
             ),
             rule("stay_days", Role.NEUTRAL),
         ),
@@ -182,7 +184,7 @@ def test_nothing_else_is_a_role(text: str) -> None:
     ],
 )
 def test_which_columns_leave(role: Role, treated: bool, leaves: bool) -> None:
-    treatments = (TransformCall("keep"),) if treated else ()
+    treatments = (TreatmentCall("keep"),) if treated else ()
     assert rule("a", role, *treatments).is_released is leaves
 
 
@@ -225,11 +227,11 @@ def test_a_column_keeps_its_letters() -> None:
         ("[]", ()),
         ("[1, 2.5, 'a', null]", (1, 2.5, "a", None)),
         ("[[15, 29], [30, 44]]", ((15, 29), (30, 44))),
-        ("f()", TransformCall("f")),
-        ("Normal(0, sd => 1)", TransformCall("normal", (Argument(None, 0), Argument("sd", 1)))),
-        ("true()", TransformCall("true")),
-        ("null(1)", TransformCall("null", (Argument(None, 1),))),
-        ("[normal(0, 1)]", (TransformCall("normal", (Argument(None, 0), Argument(None, 1))),)),
+        ("f()", TreatmentCall("f")),
+        ("Normal(0, sd => 1)", TreatmentCall("normal", (Argument(None, 0), Argument("sd", 1)))),
+        ("true()", TreatmentCall("true")),
+        ("null(1)", TreatmentCall("null", (Argument(None, 1),))),
+        ("[normal(0, 1)]", (TreatmentCall("normal", (Argument(None, 0), Argument(None, 1))),)),
     ],
 )
 def test_a_value_is_what_it_looks_like(text: str, expected: Value) -> None:
@@ -247,7 +249,7 @@ def test_digits_may_be_grouped_as_in_duckdb() -> None:
 @pytest.mark.parametrize("word", ["Bands", '"BANDS"', "bands"])
 def test_arguments_are_named_without_regard_to_case(word: str) -> None:
     call = create(f"CREATE RELEASE r FROM t (a NEUTRAL AS F({word} => 1))").rules[0].treatments[0]
-    assert call == TransformCall("f", (Argument("bands", 1),))
+    assert call == TreatmentCall("f", (Argument("bands", 1),))
 
 
 def test_options_are_named_without_regard_to_case() -> None:
@@ -291,48 +293,52 @@ def test_anything_else_is_no_value(text: str) -> None:
     assert "expected" in failure(f"CREATE RELEASE r FROM t (a KEY AS f({text}))").what
 
 
-@pytest.mark.parametrize("word", _WORDS)
-@pytest.mark.parametrize("change", ["lower", "upper", "quoted"])
-def test_any_word_may_name_a_column(word: str, change: str) -> None:
-    name = quote(word) if change == "quoted" else getattr(word, change)()
+NAMES = st.sampled_from(_WORDS).flatmap(
+    lambda word: st.sampled_from([(word, word.lower()), (word, word.upper()), (word, quote(word))])
+)
+"""Any word of SQL or of ours, as it may be written where a name stands."""
+
+
+@given(NAMES)
+def test_any_word_may_name_a_column(name: tuple[str, str]) -> None:
+    word, written = name
     statement = create(
-        f"CREATE RELEASE r FROM t ({name} KEY AS pseudonym(), (x, {name}) QUASI, {name} NEUTRAL)"
+        f"CREATE RELEASE r FROM t ({written} KEY AS pseudonym(), (x, {written}) QUASI,"
+        f" {written} NEUTRAL)"
     )
     assert statement.rules == (
-        rule(word, Role.KEY, TransformCall("pseudonym")),
+        rule(word, Role.KEY, TreatmentCall("pseudonym")),
         rule(f"x {word}", Role.QUASI),
         rule(word, Role.NEUTRAL),
     )
 
 
-@pytest.mark.parametrize("word", _WORDS)
-@pytest.mark.parametrize("change", ["lower", "upper", "quoted"])
-def test_any_word_may_name_a_table_or_a_release(word: str, change: str) -> None:
-    name = quote(word) if change == "quoted" else getattr(word, change)()
-    statement = create(f"CREATE RELEASE {name} FROM {name} (a NEUTRAL)")
-    assert statement.name == QualifiedName.of(word)
-    assert statement.source == TableSource(QualifiedName.of(word))
-    statement = create(f"CREATE RELEASE {name}.{name} FROM {name}.{name} (a NEUTRAL)")
-    assert statement.name == QualifiedName.of(word, word)
-    assert statement.source == TableSource(QualifiedName.of(word, word))
+@given(NAMES)
+def test_any_word_may_name_a_table_or_a_release(name: tuple[str, str]) -> None:
+    word, written = name
+    for text, parts in ((written, (word,)), (f"{written}.{written}", (word, word))):
+        statement = create(f"CREATE RELEASE {text} FROM {text} (a NEUTRAL)")
+        assert statement.name == QualifiedName.of(*parts)
+        assert statement.source == TableSource(QualifiedName.of(*parts))
 
 
-@pytest.mark.parametrize("word", _WORDS)
-def test_any_word_may_name_a_release_in_the_short_statements(word: str) -> None:
-    name = QualifiedName.of(word)
-    assert parse(f"DROP RELEASE {word}") == DropRelease(name)
-    assert parse(f"DROP RELEASE IF EXISTS {word}") == DropRelease(name, if_exists=True)
-    assert parse(f"REFRESH RELEASE {word}") == RefreshRelease(name)
-    assert parse(f"DESCRIBE RELEASE {word}") == DescribeRelease(name)
-    assert parse(f"EXPLAIN RELEASE {word}") == ExplainRelease(name)
-    assert parse(f"EXPLAIN RELEASE {word} FOR duckdb") == ExplainRelease(name)
+@given(NAMES)
+def test_any_word_may_name_a_release_in_the_short_statements(name: tuple[str, str]) -> None:
+    (word, written), called = name, QualifiedName.of(name[0])
+    assert called == QualifiedName.of(word)
+    assert parse(f"DROP RELEASE {written}") == DropRelease(called)
+    assert parse(f"DROP RELEASE IF EXISTS {written}") == DropRelease(called, if_exists=True)
+    assert parse(f"REFRESH RELEASE {written}") == RefreshRelease(called)
+    assert parse(f"DESCRIBE RELEASE {written}") == DescribeRelease(called)
+    assert parse(f"EXPLAIN RELEASE {written}") == ExplainRelease(called)
+    assert parse(f"EXPLAIN RELEASE {written} FOR duckdb") == ExplainRelease(called)
 
 
-@pytest.mark.parametrize("word", _WORDS)
+@given(st.sampled_from(_WORDS))
 def test_any_word_may_name_a_treatment_or_an_argument(word: str) -> None:
     statement = create(f"CREATE RELEASE r FROM t (a QUASI AS {word}({word} => {word}(1)))")
-    inner = TransformCall(word, (Argument(None, 1),))
-    assert statement.rules[0].treatments == (TransformCall(word, (Argument(word, inner),)),)
+    inner = TreatmentCall(word, (Argument(None, 1),))
+    assert statement.rules[0].treatments == (TreatmentCall(word, (Argument(word, inner),)),)
 
 
 def test_the_words_of_the_language_all_at_once() -> None:

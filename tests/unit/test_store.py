@@ -442,7 +442,9 @@ def state_of(safe: Path) -> State:
 OWNER = "clinic.ppdm_owner"
 
 
-@pytest.mark.parametrize("table", ["store", "releases", "versions", "columns"])
+@pytest.mark.parametrize(
+    "table", ["store", "releases", "versions", "columns", "figures", "hierarchies"]
+)
 def test_a_store_without_one_of_its_tables_is_refused(closed: Path, table: str) -> None:
     before = damage(closed, f"DROP TABLE {OWNER}.{table}")
     with pytest.raises(StoreError) as caught:

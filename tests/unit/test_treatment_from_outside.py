@@ -10,7 +10,7 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -20,45 +20,34 @@ import ppdm_sql
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.errors import BindError, InternalError, PrivacyWarning, TreatmentError
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments import TRANSFORMS
-from ppdm_sql.treatments.arguments import Arguments, one_column, require_kind
-from ppdm_sql.treatments.protocol import (
-    Checks,
-    Draws,
-    Exactness,
-    HasKernel,
-    Inverts,
-    Measures,
-    Transform,
-)
+from ppdm_sql.treatments import TREATMENTS, traits_of
+from ppdm_sql.treatments.arguments import flag, whole_number
+from ppdm_sql.treatments.expressions import call
+from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.treatments.traits import UNKNOWN
+from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import DOUBLE, VARCHAR, ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from ppdm_sql.language.syntax import TransformCall
     from ppdm_sql.owner import Owner
-    from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
+    from ppdm_sql.treatments.protocol import Keys, Scope, Statistics
 
 
 @dataclass(frozen=True, slots=True)
-class Shout:
+class Shout(Treatment):
     """A text becomes a number drawn for the release, the loud word of its table, and marks."""
 
-    keyword: ClassVar[str] = "shout"
-    summary: ClassVar[str] = "says it louder"
-    undone_by: ClassVar[str] = "listening closely"
-    exactness: ClassVar[Exactness] = Exactness.NONE
+    keyword = "shout"
+    summary = "says it louder"
+    undone_by = "listening closely"
+    kinds = (Kind.TEXT,)
+    instead = "whisper instead"
+    arguments = (whole_number("times", 1, 1, 9),)
+    releases = VARCHAR
 
     times: int
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        require_kind(call, one_column(call, columns), (Kind.TEXT,), "whisper instead")
-        return cls(Arguments(call, ("times",)).integer("times", 1, 1, 9))
-
-    def output_types(self) -> tuple[ColumnType, ...]:
-        return (VARCHAR,)
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
         return {"words": exp.ArrayAgg(this=exp.Distinct(expressions=[inputs[0]]))}
@@ -90,122 +79,82 @@ def loud(words: Sequence[str]) -> pa.Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Swap:
+class Swap(Treatment):
     """Two columns change places; it also has a kernel and an inverse."""
 
-    keyword: ClassVar[str] = "swap"
-    summary: ClassVar[str] = "two columns change places"
-    undone_by: ClassVar[str] = "swapping again"
-    exactness: ClassVar[Exactness] = Exactness.EXACT
-    kernels: ClassVar[tuple[Kernel, ...]] = (
-        Kernel("ppdm_same", ("DOUBLE",), "DOUBLE", lambda x: x),
-    )
-
-    types: tuple[ColumnType, ...]
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        Arguments(call, ())
-        if len(columns) != 2:
-            raise TreatmentError("swap takes two columns", call.span, "write (a, b)")
-        return cls(tuple(column.type for column in columns))
+    keyword = "swap"
+    summary = "two columns change places"
+    undone_by = "swapping again"
+    exactness = Exactness.EXACT
+    fewest = most = 2
+    kernels = (Kernel("ppdm_same", ("DOUBLE",), "DOUBLE", lambda x: x),)
 
     def output_types(self) -> tuple[ColumnType, ...]:
-        return self.types[::-1]
+        return tuple(column.type for column in reversed(self.columns))
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         return tuple(inputs)[::-1]
 
     def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        return tuple(
-            exp.Anonymous(this="ppdm_same", expressions=[exp.cast(column, "DOUBLE")])
-            for column in reversed(inputs)
-        )
+        return tuple(call(self.kernels[0], exp.cast(x, "DOUBLE")) for x in reversed(inputs))
 
     def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
         return tuple(outputs)[::-1]
 
-    def invert_condition(
-        self,
-        operator: str,
-        literal: float | str,
-        columns: Sequence[exp.Expr],
-        drawn: Drawn,
-        index: int = 0,
-    ) -> exp.Expr | None:
-        return None
-
 
 @dataclass(frozen=True, slots=True)
-class Vanish:
+class Vanish(Treatment):
     """A mistake of its author: two columns come in and one goes out."""
 
-    keyword: ClassVar[str] = "vanish"
-    summary: ClassVar[str] = "loses a column"
-    undone_by: ClassVar[str] = "nothing"
-    exactness: ClassVar[Exactness] = Exactness.NONE
+    keyword = "vanish"
+    summary = "loses a column"
+    undone_by = "nothing"
+    most = None
+    arguments = (flag("honest"),)
 
-    tells_types: bool
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        return cls(Arguments(call, ("honest",)).value("honest") is True)
+    honest: bool
 
     def output_types(self) -> tuple[ColumnType, ...]:
-        return (VARCHAR,) if self.tells_types else (VARCHAR, VARCHAR)
+        return (VARCHAR,) if self.honest else (VARCHAR, VARCHAR)
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         return (inputs[0],)
 
 
 @dataclass(frozen=True, slots=True)
-class Peek:
+class Peek(Treatment):
     """A mistake of its author: an expression that no target lists."""
 
-    keyword: ClassVar[str] = "peek"
-    summary: ClassVar[str] = "reads a file"
-    undone_by: ClassVar[str] = "nothing"
-    exactness: ClassVar[Exactness] = Exactness.NONE
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        return cls()
-
-    def output_types(self) -> tuple[ColumnType, ...]:
-        return (VARCHAR,)
+    keyword = "peek"
+    summary = "reads a file"
+    undone_by = "nothing"
+    releases = VARCHAR
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         return (exp.Anonymous(this="getenv", expressions=[exp.Literal.string("HOME")]),)
 
 
 @dataclass(frozen=True, slots=True)
-class Twice:
+class Twice(Treatment):
     """A value computed once and used twice."""
 
-    keyword: ClassVar[str] = "twice"
-    summary: ClassVar[str] = "doubles a number"
-    undone_by: ClassVar[str] = "halving"
-    exactness: ClassVar[Exactness] = Exactness.NONE
-
-    @classmethod
-    def from_call(cls, call: TransformCall, columns: Sequence[InputColumn]) -> Self:
-        return cls()
-
-    def output_types(self) -> tuple[ColumnType, ...]:
-        return (DOUBLE,)
+    keyword = "twice"
+    summary = "doubles a number"
+    undone_by = "halving"
+    releases = DOUBLE
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         first, second = (scope.let(exp.cast(inputs[0].copy(), "DOUBLE")) for _ in range(2))
         return (exp.Add(this=first, expression=second),)
 
 
-OUTSIDERS: tuple[type[Transform], ...] = (Shout, Swap, Vanish, Peek, Twice)
+OUTSIDERS: tuple[type[Treatment], ...] = (Shout, Swap, Vanish, Peek, Twice)
 
 
 @pytest.fixture
 def clinic() -> Iterator[Owner]:
     """An owner who knows the outsiders too, with a small table."""
-    with ppdm_sql.connect(":memory:", transforms=(*TRANSFORMS, *OUTSIDERS)) as owner:
+    with ppdm_sql.connect(":memory:", treatments=OUTSIDERS) as owner:
         owner.execute(
             "CREATE TABLE people (name VARCHAR, illness VARCHAR, age INTEGER, weight DOUBLE);"
             "INSERT INTO people VALUES ('Ada', 'flu', 30, 61.5), ('Bo', 'hiv', 40, 72),"
@@ -394,17 +343,35 @@ class TestMistakes:
         assert clinic.releases() == []
 
 
-def test_capabilities_are_what_a_class_has() -> None:
-    everything = (Measures, Draws, Checks, Inverts, HasKernel)
-    assert [protocol for protocol in everything if isinstance(Shout(1), protocol)] == [
-        Measures,
-        Draws,
-        Checks,
-    ]
-    assert [protocol for protocol in everything if isinstance(Swap(()), protocol)] == [
-        Inverts,
-        HasKernel,
-    ]
+def test_what_is_added_is_beside_the_others(clinic: Owner) -> None:
+    clinic.execute("CREATE RELEASE r.p FROM people (name NEUTRAL, age QUASI AS twice())")
+    assert clinic.execute("SELECT max(age) FROM r.p").fetchone() == (80,)
+
+
+def test_a_word_that_there_is_already_is_refused() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Other(Twice):
+        """Another treatment of the same name."""
+
+    @dataclass(frozen=True, slots=True)
+    class Mine(Twice):
+        """A treatment called like one of the package."""
+
+        keyword = "scaling"
+
+    for added in ((Mine,), (Twice, Other)):
+        with pytest.raises(TreatmentError, match="there is already a treatment"):
+            ppdm_sql.connect(":memory:", treatments=added)
+
+
+def test_a_treatment_that_says_nothing_is_taken_for_the_worst() -> None:
+    traits = Twice.traits
+    assert traits.mixes_columns
+    assert traits.has_secret_number
+    assert traits.links_rows
+    assert not any((traits.shows_originals, traits.keeps_shape, traits.is_affine))
+    assert traits_of("nobody knows this word") == traits == UNKNOWN
+    assert "sites draw it alike" in (Twice(()).why_not_agreed() or "")
 
 
 def view_text(owner: Owner) -> str:
@@ -416,42 +383,44 @@ def snake_case(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: transform.keyword)
+@pytest.mark.parametrize("treatment", TREATMENTS, ids=lambda treatment: treatment.keyword)
 class TestListed:
     """The treatments of the package: one word, one class, one file, one test."""
 
-    def test_word_class_file_and_test_share_a_stem(self, transform: type[Transform]) -> None:
-        assert transform.keyword == snake_case(transform.__name__)
-        assert transform.__module__ == f"ppdm_sql.treatments.{transform.keyword}"
-        tests = Path(__file__).parent / "transforms"
-        assert (tests / f"test_{transform.keyword}.py").exists()
+    def test_word_class_file_and_test_share_a_stem(self, treatment: type[Treatment]) -> None:
+        assert treatment.keyword == snake_case(treatment.__name__)
+        assert treatment.__module__.removeprefix("ppdm_sql.treatments.") in (
+            treatment.keyword,
+            "digit_shift",  # one file for both
+        )
+        tests = Path(__file__).parent / "treatments"
+        assert (tests / f"test_{treatment.keyword}.py").exists()
 
-    def test_says_what_it_does_in_one_line(self, transform: type[Transform]) -> None:
-        for text in (transform.summary, transform.undone_by):
+    def test_says_what_it_does_in_one_line(self, treatment: type[Treatment]) -> None:
+        for text in (treatment.summary, treatment.undone_by):
             assert text.strip() == text != ""
             assert "\n" not in text
             assert not text.endswith(".")
             assert "|" not in text  # they stand in a table of docs/treatments.md
 
-    def test_is_a_frozen_value(self, transform: type[Transform]) -> None:
-        parameters = getattr(transform, "__dataclass_params__", None)
+    def test_is_a_frozen_value(self, treatment: type[Treatment]) -> None:
+        parameters = getattr(treatment, "__dataclass_params__", None)
         assert parameters is not None
         assert parameters.frozen
-        assert hasattr(transform, "__slots__")
-        assert isinstance(transform.exactness, Exactness)
+        assert hasattr(treatment, "__slots__")
+        assert isinstance(treatment.exactness, Exactness)
 
-    def test_what_inverts_says_how_exactly(self, transform: type[Transform]) -> None:
-        inverts = hasattr(transform, "invert")
-        assert inverts is hasattr(transform, "invert_condition")
-        assert inverts is (transform.exactness in (Exactness.EXACT, Exactness.NEAR))
+    def test_what_inverts_says_how_exactly(self, treatment: type[Treatment]) -> None:
+        inverts = treatment.invert is not Treatment.invert
+        assert inverts is (treatment.exactness in (Exactness.EXACT, Exactness.NEAR))
 
-    def test_kernels_have_the_prefix(self, transform: type[Transform]) -> None:
-        for kernel in getattr(transform, "kernels", ()):
+    def test_kernels_have_the_prefix(self, treatment: type[Treatment]) -> None:
+        for kernel in treatment.kernels:
             assert kernel.name.startswith("ppdm_")
 
 
 def test_words_are_listed_once() -> None:
-    words = [transform.keyword for transform in TRANSFORMS]
+    words = [treatment.keyword for treatment in TREATMENTS]
     assert len(words) == len(set(words))
-    names = [kernel.name for t in TRANSFORMS for kernel in getattr(t, "kernels", ())]
+    names = [kernel.name for t in TREATMENTS for kernel in t.kernels]
     assert len(names) == len(set(names))

@@ -61,9 +61,11 @@ class Surface:
 def admit(text: str, parser: Parser, surface: Surface) -> str:
     """Return the text to run for a statement; raise in fixed words when it may not run."""
     if len(text) > LONGEST:
-        raise Refused(f"a statement has at most {LONGEST:,} letters")
+        raise Refused(f"a statement has at most {LONGEST:,} letters", code="statement_too_large")
     if "\0" in text:
-        raise StatementError("a statement holds no null byte")  # DuckDB would stop reading there
+        raise StatementError(
+            "a statement holds no null byte", code="not_text"
+        )  # DuckDB would stop reading there
     tree = _parse(text, parser)
     if _is_listing(tree):
         tree = _listing(parser, surface)
@@ -79,15 +81,17 @@ def _parse(text: str, parser: Parser) -> dict[str, Any]:
     try:
         tree: dict[str, Any] = json.loads(parser.serialize(text))
     except RecursionError:
-        raise Refused("the statement is nested too deep") from None
+        raise Refused("the statement is nested too deep", code="statement_too_large") from None
     if tree["error"]:
         if tree.get("error_type") == "parser":
             place = str(tree.get("position", ""))
             span = _span(text, int(place), 1) if place.isdecimal() else None
-            raise StatementError("DuckDB cannot read this statement: syntax error", span)
-        raise Refused("this statement may not be run", hint=_ALLOWED)
+            raise StatementError(
+                "DuckDB cannot read this statement: syntax error", span, code="syntax"
+            )
+        raise Refused("this statement may not be run", hint=_ALLOWED, code="not_admitted")
     if len(tree["statements"]) != 1:
-        raise Refused("one statement at a time may be run", hint=_ALLOWED)
+        raise Refused("one statement at a time may be run", hint=_ALLOWED, code="one_statement")
     return tree
 
 
@@ -207,7 +211,12 @@ class _Check:
 
     def _refuse(self, what: str, part: dict[str, Any], hint: str | None = None) -> NoReturn:
         place = part.get("query_location", -1)
-        raise Refused(what, _span(self._text, place, part.get("query_location_length", 1)), hint)
+        raise Refused(
+            what,
+            _span(self._text, place, part.get("query_location_length", 1)),
+            hint,
+            code="not_admitted",
+        )
 
 
 def _children(part: dict[str, Any]) -> Iterator[object]:

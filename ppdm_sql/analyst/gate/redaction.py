@@ -39,5 +39,5 @@ def redacted(kind: str, message: str, text: str) -> EngineError:
         at = fold(text).find(fold(found[1])) if found else -1
         if found is not None and at >= 0:
             word = text[at : at + len(found[1])]
-            return EngineError(words.format(word), Span(text, at, at + len(word)))
-    return EngineError(_KINDS.get(kind, _OTHER), hint=_HINTS.get(kind))
+            return EngineError(words.format(word), Span(text, at, at + len(word)), code="engine")
+    return EngineError(_KINDS.get(kind, _OTHER), hint=_HINTS.get(kind), code="engine")

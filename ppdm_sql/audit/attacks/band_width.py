@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.attacks.protocol import Scene, Target
     from ppdm_sql.groups.search import FloatArray
+    from ppdm_sql.treatments.traits import Traits
 
-_GRADED = "graded_grouping"
 _MOST_BANDS = 1_000
 _UNITS_TRIED = 21
 
@@ -39,13 +39,13 @@ class BandWidth:
         y = column.pair()[1]
         if len(y) < 2:
             return False
-        return _GRADED not in column.treatments or float(np.ptp(np.floor(y))) <= _MOST_BANDS
+        return not _has_bands(column.traits) or float(np.ptp(np.floor(y))) <= _MOST_BANDS
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Say how many distances from the smallest value come out exactly."""
         x, y = target.columns[0].pair()
         near = 1e-6 * max(float(np.ptp(x)), 1e-300)
-        steps = placed(y, target.columns[0].treatments)
+        steps = placed(y, target.columns[0].traits)
         share = 0.0 if steps is None else _best_share(x - x.min(), steps - steps.min(), near)
         return Finding(
             self.name,
@@ -74,9 +74,13 @@ def _best_share(distance: FloatArray, steps: FloatArray, near: float) -> float:
     return max(recovered(distance, unit * steps, near) for unit in np.unique(units).tolist())
 
 
-def placed(y: FloatArray, words: Sequence[str]) -> FloatArray | None:
+def _has_bands(traits: Sequence[Traits]) -> bool:
+    return any(one.has_bands for one in traits)
+
+
+def placed(y: FloatArray, traits: Sequence[Traits]) -> FloatArray | None:
     """Return values in steps, bands laid end to end; None if they lie no whole steps apart."""
-    if _GRADED in words:
+    if _has_bands(traits):
         return _in_bands(y)
     step = step_of(gaps_of(y))
     return None if step is None else y / step

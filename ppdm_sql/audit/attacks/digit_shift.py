@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.attacks.protocol import Scene, Target
     from ppdm_sql.groups.search import BoolArray, FloatArray
+    from ppdm_sql.treatments.traits import Traits
 
 _MOST_DECIMALS = 6
 _LARGEST = 2.0**53
@@ -35,7 +36,7 @@ class DigitShift:
         if target.scope is not Scope.COLUMN or not column.is_numeric:
             return False
         y = column.pair()[1]
-        is_moved = moves(column.treatments) != 0
+        is_moved = moves(column.traits) != 0
         return is_moved and len(y) > 0 and bool(has_few_decimals(y).mean() > 0.5)
 
     def run(self, target: Target, scene: Scene) -> Finding:
@@ -46,7 +47,7 @@ class DigitShift:
         if places is None:
             # The release alone cannot tell: 10.99 becomes 11.00, 10.00 becomes 11.11.
             places, knowledge = max(decimals_of(x), decimals_of(y)), self.knowledge
-        share = recovered(x, moved(y, places, -moves(column.treatments)), 0.0)
+        share = recovered(x, moved(y, places, -moves(column.traits)), 0.0)
         return Finding(
             self.name,
             knowledge,
@@ -68,9 +69,9 @@ def has_few_decimals(y: FloatArray) -> BoolArray:
     return few
 
 
-def moves(words: Sequence[str]) -> int:
+def moves(traits: Sequence[Traits]) -> int:
     """Return by how much a treatment moved every digit: `bit_plus() THEN bit_plus()` by two."""
-    return list(words).count("bit_plus") - list(words).count("bit_minus")
+    return sum(one.moves_digits for one in traits)
 
 
 def decimals_of(values: FloatArray) -> int:

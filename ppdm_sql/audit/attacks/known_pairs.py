@@ -41,7 +41,7 @@ class KnownPairs:
         if target.scope is Scope.GROUP:
             is_possible = all(column.is_numeric for column in target.columns)
         else:
-            is_mixed = "rotation" in target.columns[0].treatments
+            is_mixed = any(t.keeps_distances for t in target.columns[0].traits)
             is_possible = target.scope is Scope.COLUMN and not is_mixed
         return is_possible and self._drawn(target, scene).is_possible
 
@@ -83,7 +83,7 @@ class KnownPairs:
         shares = []
         for known, others in drawn:
             some = few(known)
-            guess = guess_numbers(x[some], y[some], y, column.treatments)
+            guess = guess_numbers(x[some], y[some], y, column.traits)
             shares.append(recovered(x[others], guess[others], near))
         return float(np.mean(shares)), chance_number(x, near)
 

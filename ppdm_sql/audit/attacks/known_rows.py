@@ -39,7 +39,7 @@ def recovered_rows(columns: Sequence[Column], drawn: Known) -> tuple[float, floa
     shares = []
     for known, others in drawn:
         some = few(known)
-        guess = guess_rows(x[some], y[some], y, columns[0].treatments)
+        guess = guess_rows(x[some], y[some], y, columns[0].traits)
         right = [hits(x[:, i], guess[:, i], near[i]) for i in range(len(columns))]
         whole = np.asarray((np.stack(right, axis=1) | ~is_there).all(axis=1), np.bool_)
         shares.append(float(whole[others].mean()))

@@ -11,7 +11,7 @@ import numpy as np
 from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.units import is_turned_alone, safe_unit
 from ppdm_sql.audit.measure.shape import matrices
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class KnownSample:
         """Groups of numbers that were rotated and nothing more."""
         if target.scope is not Scope.GROUP or not all(c.is_numeric for c in target.columns):
             return False
-        is_turned = all(c.treatments == ("rotation",) for c in target.columns)
+        are_turned = all(is_turned_alone(c) for c in target.columns)
         size = len(target.columns)
-        return is_turned and size <= _MOST_COLUMNS and len(matrices(target.columns)[0]) > 8 * size
+        return are_turned and size <= _MOST_COLUMNS and len(matrices(target.columns)[0]) > 8 * size
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Take the turn after which the release is distributed most like the public half."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.units import is_turned_alone, safe_unit
 from ppdm_sql.audit.read.subject import Values
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def _turned_groups(pool: Subject, names: Collection[str]) -> list[list[Column]]:
     """Return columns that were rotated together and nothing more."""
     groups: dict[int, list[Column]] = {}
     for column in pool.columns:
-        if column.name in names and column.is_numeric and column.treatments == ("rotation",):
+        if column.name in names and column.is_numeric and is_turned_alone(column):
             groups.setdefault(column.group, []).append(column)
     return [group for group in groups.values() if len(group) > 1]
 

@@ -11,7 +11,7 @@ from ppdm_sql.audit.attacks.digit_shift import decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
-from ppdm_sql.audit.attacks.two_sides import is_mean_noise
+from ppdm_sql.audit.attacks.two_sides import keeps_mean_alone
 from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MeanKept:
         column = target.columns[0]
         if target.scope is not Scope.COLUMN or not column.is_numeric:
             return False
-        return is_mean_noise(column.treatments) and len(column.pair()[1]) > 1
+        return keeps_mean_alone(column.traits) and len(column.pair()[1]) > 1
 
     def run(self, target: Target, scene: Scene) -> Finding:
         """Guess how many rows are on each side, from all rows: the mean is theirs."""

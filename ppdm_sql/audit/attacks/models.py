@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.attacks.units import Model
     from ppdm_sql.groups.search import FloatArray
+    from ppdm_sql.treatments.traits import Traits
 
 Fit: TypeAlias = "Callable[[FloatArray, FloatArray], Model | None]"
 EXACT = 1e-7
@@ -31,61 +32,57 @@ MOST = 0.6
 _NEARLY = 1e-3
 AS_GOOD = 1.25
 """An error that is larger by this factor is as good."""
-DIGITS = frozenset({"bit_plus", "bit_minus"})
-"""Treatments that move digits."""
-AROUND = frozenset({"noise", "mean_noise", "microaggregation"})
-"""Treatments whose values lie around the original ones."""
 
 
 @np.errstate(over="ignore", invalid="ignore")  # a guess that is no number is none
 def guess_numbers(
-    x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
+    x: FloatArray, y: FloatArray, unknown: FloatArray, traits: Sequence[Traits] = ()
 ) -> FloatArray:
     """Return guesses for released numbers, from known originals `x` of released `y`."""
-    first, last = _digits(words), _digits(words[::-1])
+    first, last = _digits(traits), _digits(traits[::-1])
     if moves(first):
         # There is no secret in digits: what came after them is fitted to moved ones.
         places = decimals_of(x)
         between = moved(x, places, moves(first))
         told = ~np.isnan(between)
-        guess = guess_numbers(between[told], y[told], unknown, words[len(first) :])
+        guess = guess_numbers(between[told], y[told], unknown, traits[len(first) :])
         return moved(guess, places, -moves(first))
     if moves(last):
         places = decimals_of(np.concatenate((y, unknown)))
         before, wanted = (moved(part, places, -moves(last)) for part in (y, unknown))
         told = ~np.isnan(before)
-        return guess_numbers(x[told], before[told], wanted, words[: len(words) - len(last)])
-    exact = exact_model(x, y, unknown, words)
+        return guess_numbers(x[told], before[told], wanted, traits[: len(traits) - len(last)])
+    exact = exact_model(x, y, unknown, traits)
     if exact is None:
-        return likely_model(x, y, words)[0](unknown)
+        return likely_model(x, y, traits)[0](unknown)
     guess = exact(unknown)
     open_ = np.isnan(guess)
-    return np.where(open_, likely_model(x, y, words)[0](unknown), guess) if open_.any() else guess
+    return np.where(open_, likely_model(x, y, traits)[0](unknown), guess) if open_.any() else guess
 
 
-def _digits(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words that a chain begins with and that move digits."""
-    return tuple(takewhile(DIGITS.__contains__, words))
+def _digits(traits: Sequence[Traits]) -> tuple[Traits, ...]:
+    """Return the treatments that a chain begins with and that move digits."""
+    return tuple(takewhile(lambda one: one.moves_digits != 0, traits))
 
 
 def exact_model(
-    x: FloatArray, y: FloatArray, released: FloatArray, words: Sequence[str]
+    x: FloatArray, y: FloatArray, released: FloatArray, traits: Sequence[Traits]
 ) -> Model | None:
     """Return the simplest model that explains all known pairs exactly, or else most of them."""
     unit = safe_unit(x, y)
     # Bands are whole numbers: there are none where numbers need another unit.
     fits = _FITS if unit == 1 else _FITS[:-1]
-    model = _exact_model(x / unit, y / unit, released / unit, words, fits)
+    model = _exact_model(x / unit, y / unit, released / unit, traits, fits)
     return None if model is None else _in_unit(model, unit)
 
 
-def likely_model(x: FloatArray, y: FloatArray, words: Sequence[str]) -> tuple[Model, float]:
+def likely_model(x: FloatArray, y: FloatArray, traits: Sequence[Traits]) -> tuple[Model, float]:
     """Return the model that guesses known pairs best that it was not shown, and its usual error.
 
     The simplest one if that is nearly exact; the error is infinite where it could not be tried.
     """
     unit = safe_unit(x, y)
-    model, error = _likely_model(x / unit, y / unit, words)
+    model, error = _likely_model(x / unit, y / unit, traits)
     return _in_unit(model, unit), error * unit
 
 
@@ -97,10 +94,10 @@ def _exact_model(
     x: FloatArray,
     y: FloatArray,
     released: FloatArray,
-    words: Sequence[str],
+    traits: Sequence[Traits],
     fits: Sequence[tuple[Fit, int]],
 ) -> Model | None:
-    sides = fit_sides(x, y, released, words)
+    sides = fit_sides(x, y, released, traits)
     if sides is not None and _explains(sides, x, y, 0, MOST):
         return sides
     tried = [(fit(x, y), constants) for fit, constants in fits if len(x) > constants]
@@ -111,17 +108,17 @@ def _exact_model(
     return None
 
 
-def _likely_model(x: FloatArray, y: FloatArray, words: Sequence[str]) -> tuple[Model, float]:
+def _likely_model(x: FloatArray, y: FloatArray, traits: Sequence[Traits]) -> tuple[Model, float]:
     never = float("inf")
     if not len(x):
         return _nowhere, never
     if not np.ptp(x) and not np.ptp(y):  # one pair: which constant there is, only the words tell
-        lone = _scale(x, y) if "scaling" in words else None
-        return lone or (_as_it_is if AROUND.issuperset(words) else _shift)(x, y), never
+        lone = _scale(x, y) if any(one.multiplies for one in traits) else None
+        return lone or (_as_it_is if all(one.stays_near for one in traits) else _shift)(x, y), never
     simple: tuple[Fit, ...] = (_as_it_is, _shift, _scale)
     errors = [_left_out(fit, x, y) for fit in simple]
     near = _NEARLY * float(np.ptp(x))
-    if len(x) < 3 and min(errors) > near and not AROUND.intersection(words):
+    if len(x) < 3 and min(errors) > near and not any(one.stays_near for one in traits):
         return _or_mean(_line, x, y), never
     if len(x) >= 3:
         more: tuple[Fit, ...] = (_line, _between, _nearest)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """The knowledge of an attack that needs none."""
-_RENAMED = frozenset({"keep", "pseudonym", "mapping", "suppress"})
 """What is done to a KEY for people to be told apart, or is told of it elsewhere: no attack."""
 SHARE = "{share}"
 """Stands for the share in what a finding says, so that it can be rounded before it is told."""
@@ -137,7 +136,7 @@ class Scene:
         groups: dict[int, list[Column]] = {}
         for column in columns:
             groups.setdefault(column.group, []).append(column)
-        keys = [c for c in self.sample.of_role(Role.KEY) if not _RENAMED.issuperset(c.treatments)]
+        keys = [c for c in self.sample.of_role(Role.KEY) if not _is_renamed(c)]
         for column in (*keys, *columns):
             # What is coarser, or as it was, hides no value behind another: linking is for that.
             if not column.is_kept and not column.is_generalized:
@@ -226,3 +225,8 @@ class Attack(Protocol):
     def run(self, target: Target, scene: Scene) -> Finding:
         """Try it."""
         ...
+
+
+def _is_renamed(column: Column) -> bool:
+    """Tell whether there is no number behind its values to be worked out."""
+    return all(t.renames or t.shows_originals or t.is_always_null for t in column.traits)

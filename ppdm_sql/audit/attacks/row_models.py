@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from ppdm_sql.audit.attacks.models import (
-    AROUND,
     AS_GOOD,
     EXACT,
     MOST,
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ppdm_sql.groups.search import BoolArray, FloatArray
+    from ppdm_sql.treatments.traits import Traits
 
     FitMap: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
     """From originals and released rows to the map that takes released rows, and a 1, home."""
@@ -40,7 +40,7 @@ class _Kind(NamedTuple):
 
 @np.errstate(over="ignore", invalid="ignore")  # a guess that is no number is none
 def guess_rows(
-    x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str] = ()
+    x: FloatArray, y: FloatArray, unknown: FloatArray, traits: Sequence[Traits] = ()
 ) -> FloatArray:
     """Return guesses for released rows, from known originals `x` of released `y`; NaN is NULL.
 
@@ -49,7 +49,7 @@ def guess_rows(
     does best for known rows that it was not shown.
     """
     guess = np.full(unknown.shape, np.nan)
-    left = _columns_alone(x, y, unknown, words, guess)
+    left = _columns_alone(x, y, unknown, traits, guess)
     size = x.shape[1]
     for first in range(0, size - 1, 2):
         left = _together(_PAIR, [first, first + 1], left, (x, y, unknown), guess)
@@ -57,7 +57,7 @@ def guess_rows(
         left = _together(_CHAIN, [0, 1, size - 1], left, (x, y, unknown), guess)
     left = _together(_whole(len(left)), left, left, (x, y, unknown), guess)
     if left:
-        guess[:, left] = _likely_rows(x[:, left], y[:, left], unknown[:, left], words)
+        guess[:, left] = _likely_rows(x[:, left], y[:, left], unknown[:, left], traits)
     return guess
 
 
@@ -65,14 +65,14 @@ def _columns_alone(
     x: FloatArray,
     y: FloatArray,
     unknown: FloatArray,
-    words: Sequence[str],
+    traits: Sequence[Traits],
     guess: FloatArray,
 ) -> list[int]:
     """Fill in the columns that are explained on their own; return the others."""
     left = []
     for column in range(x.shape[1]):
         has = ~np.isnan(x[:, column] + y[:, column])
-        model = exact_model(x[has, column], y[has, column], unknown[:, column], words)
+        model = exact_model(x[has, column], y[has, column], unknown[:, column], traits)
         if model is None:
             left.append(column)
         else:
@@ -136,7 +136,7 @@ def _explained(x: FloatArray, guess: FloatArray, y: FloatArray) -> BoolArray:
 
 
 def _likely_rows(
-    x: FloatArray, y: FloatArray, unknown: FloatArray, words: Sequence[str]
+    x: FloatArray, y: FloatArray, unknown: FloatArray, traits: Sequence[Traits]
 ) -> FloatArray:
     """Guess each column by what does best on known rows left out: itself, a turn, an affine map."""
     size = x.shape[1]
@@ -144,7 +144,7 @@ def _likely_rows(
     errors = np.full(size, np.inf)
     for column in range(size):
         has = ~np.isnan(x[:, column] + y[:, column])
-        model, errors[column] = likely_model(x[has, column], y[has, column], words)
+        model, errors[column] = likely_model(x[has, column], y[has, column], traits)
         guess[:, column] = model(unknown[:, column])
     complete = ~np.isnan(x + y).any(axis=1)
     x, y = x[complete], y[complete]
@@ -152,7 +152,7 @@ def _likely_rows(
         return guess
     unit = safe_unit(x, y)
     own = guess / unit, errors / unit
-    return unit * _mapped(x / unit, y / unit, unknown / unit, own, words)
+    return unit * _mapped(x / unit, y / unit, unknown / unit, own, traits)
 
 
 def _mapped(
@@ -160,12 +160,12 @@ def _mapped(
     y: FloatArray,
     unknown: FloatArray,
     own: tuple[FloatArray, FloatArray],
-    words: Sequence[str],
+    traits: Sequence[Traits],
 ) -> FloatArray:
     """Return guesses and, where a map of all columns errs less than they do, those of the map."""
     guess, errors = own
     size = x.shape[1]
-    if len(x) == size and not AROUND.issuperset(words):
+    if len(x) == size and not all(one.stays_near for one in traits):
         # So many rows fix a linear map and leave none to check it.
         bad = errors > _GOOD * np.ptp(x, axis=0)
         guess[:, bad] = _applied(_linear(x, y), unknown)[:, bad]

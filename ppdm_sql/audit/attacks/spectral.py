@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.read.subject import Column
     from ppdm_sql.groups.search import FloatArray
 
-_NOISE, _HARMLESS = "noise", frozenset({"noise", "translation", "keep"})
-"""What noise may be chained with: one constant more changes nothing that varies."""
 _MOST_CATEGORIES, _MOST_FLAGS = 50, 200
 
 
@@ -74,7 +72,10 @@ class Spectral:
 
 
 def _is_noised(column: Column) -> bool:
-    return _NOISE in column.treatments and _HARMLESS.issuperset(column.treatments)
+    """Tell whether noise was added to it, and nothing that changes how it varies."""
+    traits = column.traits
+    is_moved_only = all(t.adds_noise or t.moves_by_constant or t.shows_originals for t in traits)
+    return is_moved_only and any(t.adds_noise for t in traits)
 
 
 def _dense(columns: Sequence[Column]) -> list[Column]:

@@ -11,17 +11,16 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.attacks.units import Model
     from ppdm_sql.groups.search import FloatArray
+    from ppdm_sql.treatments.traits import Traits
 
-_WORDS = ("mean_noise",)
 
-
-def is_mean_noise(words: Sequence[str]) -> bool:
-    """Tell whether nothing but mean_noise was done."""
-    return tuple(words) == _WORDS
+def keeps_mean_alone(traits: Sequence[Traits]) -> bool:
+    """Tell whether nothing but one treatment that keeps the mean was applied."""
+    return [one.keeps_mean for one in traits] == [True]
 
 
 def fit_sides(
-    x: FloatArray, y: FloatArray, released: FloatArray, words: Sequence[str]
+    x: FloatArray, y: FloatArray, released: FloatArray, traits: Sequence[Traits]
 ) -> Model | None:
     """Return what undoes it, from known pairs on one side of the mean or on both.
 
@@ -29,7 +28,7 @@ def fit_sides(
     for what is taken from the one side goes to the other.
     """
     shown = released[~np.isnan(released)]
-    if not is_mean_noise(words) or not len(x) or not len(shown):
+    if not keeps_mean_alone(traits) or not len(x) or not len(shown):
         return None
     middle = float(shown.mean())
     above = x >= middle

@@ -9,6 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ppdm_sql.audit.read.subject import Column
     from ppdm_sql.groups.search import FloatArray
 
 Model: TypeAlias = "Callable[[FloatArray], FloatArray]"
@@ -28,3 +29,8 @@ def safe_unit(*parts: FloatArray) -> float:
     if largest == 0 or 1 / _LARGEST <= largest <= _LARGEST:
         return 1.0
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1))
+
+
+def is_turned_alone(column: Column) -> bool:
+    """Tell whether distances between rows are kept, and nothing else was done."""
+    return [one.keeps_distances for one in column.traits] == [True]

@@ -24,7 +24,5 @@ class Figure:
     is_owners: bool = False
     """Whether others could work out a parameter or a small count from it, however it is rounded."""
 
-    @property
-    def is_withheld(self) -> bool:
-        """Whether it was measured and is not told."""
-        return self.sentence.endswith(WITHHELD)
+    is_withheld: bool = False
+    """Whether it was measured and is not told."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.read.subject import Column, Subject
     from ppdm_sql.groups.search import BoolArray, IntArray
 
-_LINKING, _NOISE = "pseudonym", "noise"
 """Treatments that put rows together: one is there for it, one does it by its decimals."""
 _FINEST, _LARGEST = 1e-8, 2.0**53
 
@@ -56,12 +55,12 @@ def _ties(subject: Subject) -> Iterator[tuple[str, IntArray, BoolArray]]:
     for column in subject.columns:
         known, codes = column.released.known(), column.released.codes()
         if column.role is Role.KEY or (
-            _LINKING in column.treatments and column.role is not Role.QUASI
+            any(t.links_rows for t in column.traits) and column.role is not Role.QUASI
         ):
             yield column.name, codes, known
         elif person is not None and column.role is not Role.QUASI:
             yield column.name, codes, known & _of_one(codes, person)
-        if person is not None and _NOISE in column.treatments and column.is_numeric:
+        if person is not None and column.is_numeric and any(t.adds_noise for t in column.traits):
             codes = noise_left(column)
             yield f"the decimals of {column.name}", codes, known & _of_one(codes, person)
 

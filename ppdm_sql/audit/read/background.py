@@ -55,6 +55,7 @@ def read_background(
             f"'{statement.against}' has no column that the release shows as QUASI",
             statement.against_span,
             "its columns are compared by name with QUASI columns that are kept or generalized",
+            code="unknown_column",
         )
     wanted = {sql.text_column(index): column.source for index, column in shared}
     person = sql.person_column(release)
@@ -128,4 +129,6 @@ def _no_such_table(engine: Engine, statement: AuditRelease, name: QualifiedName)
     path = ".".join(part.text for part in name.parts)
     if fold(path).rpartition(".")[2] in _FILES:
         hint = f"a file is read into a table first: CREATE TABLE background AS FROM '{path}'"
-    return BindError(f"there is no table or view '{name}'", statement.against_span, hint)
+    return BindError(
+        f"there is no table or view '{name}'", statement.against_span, hint, code="unknown_table"
+    )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.release.model import Plan, Release
     from ppdm_sql.treatments.protocol import InputColumn
+    from ppdm_sql.treatments.traits import Traits
     from ppdm_sql.types import ColumnType
 
 _ROWS, _VALUE, _KEY = "s", "v", "k"
@@ -46,6 +47,7 @@ class AuditedColumn:
     name: Name
     role: Role
     treatments: tuple[str, ...]
+    traits: tuple[Traits, ...]
     group: int
     source: InputColumn
     type: ColumnType
@@ -63,9 +65,8 @@ def audited_columns(release: Release) -> tuple[AuditedColumn, ...]:
         AuditedColumn(
             name,
             rule.role,
-            ("generalize",)
-            if rule.is_generalized
-            else tuple(step.transform.keyword for step in rule.steps),
+            rule.words,
+            rule.traits,
             group,
             source,
             type_,

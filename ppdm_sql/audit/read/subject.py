@@ -9,18 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ppdm_sql.treatments import traits_of
+
 if TYPE_CHECKING:
     from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
     from ppdm_sql.language.syntax import Role
+    from ppdm_sql.treatments.traits import Traits
 
 _DAY = {"s": 86_400, "ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 """Units of time in a day."""
-KEPT = frozenset({"keep"})
-"""Treatments that change nothing."""
-
-
-GENERALIZED = "generalize"
-"""The word for what GENERALIZE does to a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +68,25 @@ class Column:
     """Decimals of the released type, which everybody sees; None where it does not tell."""
     has_common_labels: bool = False
     """Whether numbers are labelled together, so that equal labels are equal numbers."""
+    own_traits: tuple[Traits, ...] | None = field(default=None, repr=False)
+    """Of its treatments, where they are at hand; None: look the words up."""
+
+    @property
+    def traits(self) -> tuple[Traits, ...]:
+        """What may be relied on in its treatments, in order."""
+        if self.own_traits is not None:
+            return self.own_traits
+        return tuple(traits_of(word) for word in self.treatments)
 
     @property
     def is_kept(self) -> bool:
         """Whether it leaves as it is."""
-        return not set(self.treatments) - KEPT
+        return all(traits.shows_originals for traits in self.traits)
 
     @property
     def is_generalized(self) -> bool:
         """Whether GENERALIZE made it coarser."""
-        return GENERALIZED in self.treatments
+        return any(traits.generalizes for traits in self.traits)
 
     @property
     def is_numeric(self) -> bool:

@@ -90,6 +90,7 @@ def _column(index: int, column: AuditedColumn, table: pa.Table) -> Column:
         after,
         column.type.decimals,
         is_common,
+        column.traits,
     )
 
 

@@ -10,7 +10,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ppdm_sql.audit.attacks.models import AROUND
 from ppdm_sql.audit.attacks.protocol import SHARE, Scope
 from ppdm_sql.audit.measure.figure import WITHHELD
 from ppdm_sql.audit.measure.pictures import WITHOUT
@@ -31,15 +30,8 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.measure.pictures import Distribution
     from ppdm_sql.audit.measure.singling_out import ColumnSet
     from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report, Stamp
+    from ppdm_sql.treatments.traits import Traits
 
-_WITHOUT_SECRET = frozenset(
-    {"", "keep", "suppress", "generalize", "mapping", "pseudonym", "bit_plus", "bit_minus"}
-)
-"""Treatments without a number that figures could tell; every other one is taken to have one."""
-_SAME_SHAPE = frozenset({("translation",), ("scaling",)})
-"""Treatments after which a picture without a scale is the same as before."""
-_MIXING = frozenset({"rotation", "hybrid"})
-"""Treatments of which even a rough correlation tells the angle."""
 _OF_COLUMN = frozenset({"sec", "mean_drift", "quantile_drift", "ks", "wasserstein", "js"})
 _OF_TABLE = frozenset({"il1s", "covariance", "eigenvalues", "correlations"})
 """Figures in units of originals and of released values at once."""
@@ -87,12 +79,10 @@ _ROUNDED: dict[str, Callable[[float], float]] = {
 
 def disclosed(report: Report) -> Report:
     """Return a report that may be handed on; which attack is the strongest stays as it was found."""
-    words = {column.name: tuple(column.treatment.split(" then ")) for column in report.columns}
-    secret = {
-        name for name, treatments in words.items() if not _WITHOUT_SECRET.issuperset(treatments)
-    }
-    mixed = {name for name, treatments in words.items() if _MIXING.intersection(treatments)}
-    noised = {name for name, treatments in words.items() if AROUND.intersection(treatments)}
+    secret = _names(report, lambda traits: traits.has_secret_number)
+    # Even a rough correlation tells the angle of a turn.
+    mixed = _names(report, lambda traits: traits.mixes_columns)
+    noised = _names(report, lambda traits: traits.stays_near)
 
     def is_owners(figure: Figure) -> bool:
         about = figure.about
@@ -105,13 +95,13 @@ def disclosed(report: Report) -> Report:
         )
 
     figures = tuple(
-        replace(figure, value=None, sentence=figure.sentence + WITHHELD, of=None)
+        replace(figure, value=None, sentence=figure.sentence + WITHHELD, of=None, is_withheld=True)
         if is_owners(figure)
         else _figure(figure, figure.about in secret)
         for figure in report.figures
     )
     # A KEY is no column of the report: what is not known to be harmless is not told.
-    harmless = noised | (words.keys() - secret)
+    harmless = noised | ({column.name for column in report.columns} - secret)
     attacks = tuple(_attack(attack, harmless) for attack in report.attacks)
     columns = tuple(
         _column(column, report.stamp.rows, column.name in secret, column.name in mixed)
@@ -176,7 +166,7 @@ def _attack_on_noise(attack: Finding, harmless: Collection[str]) -> Finding:
 
 def _column(column: ColumnReport, rows: int, is_secret: bool, is_mixed: bool) -> ColumnReport:
     utility = column.utility
-    is_alike = not is_secret or (column.treatment,) in _SAME_SHAPE
+    is_alike = not is_secret or [one.keeps_shape for one in column.traits] == [True]
     return replace(
         column,
         before=_distribution(column.before, rows) if is_alike else WITHOUT,
@@ -209,3 +199,8 @@ def _stamp(stamp: Stamp) -> Stamp:
     if stamp.persons is None:
         return stamp
     return replace(stamp, persons=round_up(stamp.persons, stamp.rows))
+
+
+def _names(report: Report, has: Callable[[Traits], bool]) -> set[str]:
+    """Return the columns with a treatment of which something holds."""
+    return {column.name for column in report.columns if any(map(has, column.traits))}

@@ -18,7 +18,9 @@ def to_json(report: Report) -> str:
     """Return a report as JSON text."""
     content = _plain(asdict(report))
     for figure in content["figures"]:
-        del figure["is_owners"]
+        del figure["is_owners"], figure["is_withheld"]
+    for column in content["columns"]:
+        del column["traits"]
     content["attacks"] = _plain([attack.as_row() for attack in report.attacks])
     content["stamp"]["software"] = dict(report.stamp.software)
     document = {"format": FORMAT, **content}

@@ -54,7 +54,11 @@ def written_to(schema: Name | str | None, *paths: str | None) -> list[str]:
 def check_places(engine: Engine, statement: AuditRelease) -> None:
     """Raise where a report could not go, before the audit takes its time."""
     if statement.into == OWNER_SCHEMA:
-        raise Refused("an audit is not written into the owner's store", statement.into_span)
+        raise Refused(
+            "an audit is not written into the owner's store",
+            statement.into_span,
+            code="owner_store",
+        )
     if statement.into is not None:
         _check_tables(engine, statement.into, statement.into_span)
     if statement.path is not None:
@@ -65,15 +69,20 @@ def check_file(path: Path, span: Span | None = None) -> None:
     """Raise unless a report can be written under this name."""
     if path.suffix.lower() not in _FORMS:
         raise PpdmError(
-            f"a report is written as .html or .json, not as '{path.suffix or path.name}'", span
+            f"a report is written as .html or .json, not as '{path.suffix or path.name}'",
+            span,
+            code="unknown_format",
         )
     if path.is_dir():
-        raise PpdmError(f"'{path}' cannot be written: it is a folder", span)
+        raise PpdmError(
+            f"'{path}' cannot be written: it is a folder", span, code="wrong_kind_of_file"
+        )
     if not path.parent.is_dir():
         raise PpdmError(
             f"'{path}' cannot be written: there is no such folder",
             span,
             f"make it first: mkdir -p '{path.parent}'",
+            code="no_such_file",
         )
 
 
@@ -93,6 +102,7 @@ def _check_tables(engine: Engine, schema: Name, span: Span | None) -> None:
                 f"'{schema}.{name}' is there already and is not of an audit",
                 span,
                 "write INTO another schema, or drop it first",
+                code="target_taken",
             )
 
 
@@ -140,7 +150,9 @@ def _told(path: Path, span: Span | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise PpdmError(f"'{path}' cannot be written: {error.strerror}", span) from None
+        raise PpdmError(
+            f"'{path}' cannot be written: {error.strerror}", span, code="not_written"
+        ) from None
 
 
 def _write(report: Report, path: Path, draft: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ppdm_sql.treatments.traits import UNKNOWN
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.measure.pictures import Distribution
     from ppdm_sql.audit.measure.singling_out import ColumnSet
     from ppdm_sql.audit.report.outcome import Outcome
+    from ppdm_sql.treatments.traits import Traits
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,13 @@ class ColumnReport:
     """What it keeps, 0 to 1: the correlation of numbers, the association of categories."""
     risk: float
     """What the strongest attack on it gets, 0 to 1, or the share of values it shows as they were."""
+    traits: tuple[Traits, ...] = field(default=(UNKNOWN,), repr=False)
+    """What may be relied on in its treatments; no part of what is shown."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it leaves as it is."""
+        return all(one.shows_originals for one in self.traits)
 
 
 @dataclass(frozen=True, slots=True)

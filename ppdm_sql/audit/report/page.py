@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.measure.pictures import Distribution
     from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report
 
-_KEPT = ("", "keep")
 _ROUNDED = (
     "Figures are rounded so that nobody can be told from them: shares up to whole fives of people,"
     " what attackers get up to twentieths. Requirements are judged by the exact ones."
@@ -77,11 +76,7 @@ def _requirements(report: Report) -> str:
 
 
 def _scatter(columns: Sequence[ColumnReport]) -> str:
-    dots = [
-        Dot(c.utility, c.risk, c.name, c.treatment in _KEPT)
-        for c in columns
-        if c.utility is not None
-    ]
+    dots = [Dot(c.utility, c.risk, c.name, c.is_kept) for c in columns if c.utility is not None]
     title = "risk and utility of each column"
     return scatter(title, "what it keeps", "what an attacker gets back", dots)
 
@@ -127,7 +122,7 @@ def _overview(report: Report) -> str:
     head = ["whoever knows", *(needs.value for needs in seen.knowledge)]
     rows = []
     for line in seen.lines:
-        if line.column is not None and line.column.treatment in _KEPT:
+        if line.column is not None and line.column.is_kept:
             cells = [f'<td class="h4" colspan="{len(seen.knowledge)}">leaves as it is</td>']
         else:
             cells = [_heat(found) for found in line.strongest]
@@ -174,10 +169,9 @@ def _attacks(attacks: Sequence[Finding]) -> str:
 
 
 def _card(column: ColumnReport) -> str:
-    treatment = column.treatment or "keep"
     return (
         f'<div class="card"><h3>{escape(column.name)}</h3>'
-        f"<p>{escape(column.role)} · {escape(treatment)}</p><div class=pair>"
+        f"<p>{escape(column.role)} · {escape(column.treatment)}</p><div class=pair>"
         f"<div>{_shape(f'{column.name}: original distribution', column.before, BEFORE)}<span>original</span></div>"
         f"<div>{_shape(f'{column.name}: released distribution', column.after, AFTER)}<span>released</span></div>"
         "</div></div>"

@@ -106,11 +106,15 @@ def _parse(text: str) -> list[Requirement]:
                 "this is no requirement",
                 span,
                 "write k>=5, or l(diagnosis)>=2, with commas between",
+                code="bad_requirement",
             )
         name = fold(one["name"])
         if name not in known:
             raise StatementError(
-                f"there is no figure or attack '{one['name']}'", span, suggest(name, known)
+                f"there is no figure or attack '{one['name']}'",
+                span,
+                suggest(name, known),
+                code="unknown_figure",
             )
         columns = () if one["about"] is None else _columns(text, *one.span("about"))
         found.append(Requirement(name, columns, one["sign"], float(one["bound"]), span))
@@ -149,6 +153,7 @@ def check_known(
                 f"'{requirement.name}' needs a background table",
                 requirement.span,
                 "name one with --against TABLE, in Python with against='table'",
+                code="bad_requirement",
             )
         if requirement.about is None or _is_label(fold(requirement.about), known):
             continue
@@ -158,6 +163,7 @@ def check_known(
             f"the release has no column '{unknown[0].name}'",
             unknown[0].span,
             suggest(unknown[0].name, (str(Name(column)) for column in columns), "columns"),
+            code="unknown_column",
         )
 
 

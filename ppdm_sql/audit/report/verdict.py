@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ppdm_sql.audit.attacks.protocol import NONE, Needs
 from ppdm_sql.audit.attacks.scoring import percent
 from ppdm_sql.audit.measure.risk import NO_ROW
-from ppdm_sql.audit.read.subject import GENERALIZED
 from ppdm_sql.errors import plural
 from ppdm_sql.language.syntax import Role
 
@@ -83,7 +82,7 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
         )
     if "k_high" in found:
         return _high_class(found)
-    is_plain = all(c.treatment in ("", "keep", GENERALIZED) for c in quasi)
+    is_plain = all(t.shows_originals or t.generalizes for c in quasi for t in c.traits)
     return f"{_everybody(found, is_plain)}{_one_value(figures, found.get('unique_share') or 0.0)}."
 
 
@@ -161,7 +160,7 @@ def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
 def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
     # A treatment can leave every value as it was: level 0 of a hierarchy, digits of one place.
     same = {f.about for f in figures if f.name == "changed" and f.value == 0}
-    kept = [c.name for c in columns if c.name in same or c.treatment in ("", "keep")]
+    kept = [c.name for c in columns if c.name in same or c.is_kept]
     treated = [c for c in columns if c.name not in kept]
     measured = [c.utility for c in treated if c.utility is not None]
     found = {f.name: f.value for f in figures if f.name in ("untouched", "suppressed")}

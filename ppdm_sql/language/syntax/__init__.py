@@ -53,7 +53,7 @@ from ppdm_sql.language.syntax.rules import (
     ColumnRule,
     Option,
     Role,
-    TransformCall,
+    TreatmentCall,
     Value,
 )
 from ppdm_sql.language.syntax.uses import (
@@ -140,7 +140,7 @@ __all__ = [
     "TableBody",
     "TableSource",
     "TargetClause",
-    "TransformCall",
+    "TreatmentCall",
     "TreeBody",
     "Value",
 ]

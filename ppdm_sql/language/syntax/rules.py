@@ -26,7 +26,7 @@ class Role(StrEnum):
     """Neither."""
 
 
-Value: TypeAlias = "int | float | str | bool | tuple[Value, ...] | TransformCall | None"
+Value: TypeAlias = "int | float | str | bool | tuple[Value, ...] | TreatmentCall | None"
 """An argument: a literal, a list (as a tuple) or a call such as `normal(0, 10)`."""
 
 
@@ -41,7 +41,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
-class TransformCall:
+class TreatmentCall:
     """A word with arguments; which words exist is not known here."""
 
     keyword: str
@@ -64,7 +64,7 @@ class ColumnRule:
 
     columns: tuple[ColumnName, ...]
     role: Role
-    treatments: tuple[TransformCall, ...] = ()
+    treatments: tuple[TreatmentCall, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property

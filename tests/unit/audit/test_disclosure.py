@@ -23,7 +23,7 @@ from ppdm_sql.audit.report.small_counts import (
     round_to_steps,
     round_up,
 )
-from tests.unit.audit.test_report import AGE, REPORT
+from tests.unit.audit.test_report import AGE, REPORT, treated
 
 
 @given(st.integers(0, 400), st.integers(1, 400))
@@ -85,9 +85,8 @@ FEW = replace(
     columns=(
         replace(AGE, risk=0.00012),
         replace(
-            AGE,
+            treated(AGE, "bit_plus"),
             name="weight",
-            treatment="bit_plus",
             before=Distribution("numbers", (0.00035, None, 0.0, 0.5), 0.49965),
         ),
     ),
@@ -123,7 +122,7 @@ def test_a_report_for_others_tells_no_small_count() -> None:
 def test_figures_in_both_units_are_the_owners_where_they_would_tell_a_parameter(
     treatment: str,
 ) -> None:
-    columns = (replace(AGE, treatment=treatment), replace(AGE, name="weight", treatment="keep"))
+    columns = (treated(AGE, treatment), replace(treated(AGE, "keep"), name="weight"))
     names = ("sec", "mean_drift", "quantile_drift", "ks", "wasserstein", "js")
     figures = [
         Figure("utility", name, about, 0.5, "") for name in names for about in ("age", "weight")
@@ -176,9 +175,9 @@ def test_figures_of_one_class_tell_not_how_many_in_it_differ(
     ],
 )
 def test_shapes_that_would_tell_a_parameter_are_the_owners(treatment: str, is_shown: bool) -> None:
-    (column,) = disclosed(replace(FEW, columns=(replace(AGE, treatment=treatment),))).columns
+    (column,) = disclosed(replace(FEW, columns=(treated(AGE, treatment),))).columns
     assert (column.before != WITHOUT) == is_shown
-    assert (column.utility is None) == (treatment in {"rotation", "hybrid"})
+    assert (column.utility is None) == (treatment in {"rotation", "hybrid", "of_somebody_elses"})
 
 
 def test_figures_that_are_the_owners_are_named_and_not_told() -> None:

@@ -29,12 +29,28 @@ from ppdm_sql.audit.report.tables import report_tables
 from ppdm_sql.audit.report.verdict import strongest, verdict
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease, Role
+from ppdm_sql.names import unchained
+from ppdm_sql.treatments import traits_of
 from tests.unit.audit.subjects import labels, numbers
 
 SHAPE = Distribution("numbers", (0.1, None, 0.5), 0.4)
-AGE = ColumnReport("age", "QUASI", "graded_grouping", SHAPE, SHAPE, 0.9, 0.8)
-WARD = ColumnReport("ward", "NEUTRAL", "keep", SHAPE, SHAPE, 1.0, 1.0)
-LOST = ColumnReport("zip", "QUASI", "suppress", SHAPE, SHAPE, None, 0.0)
+
+
+def column(
+    name: str, role: str, treatment: str, utility: float | None, risk: float
+) -> ColumnReport:
+    return treated(ColumnReport(name, role, "", SHAPE, SHAPE, utility, risk), treatment)
+
+
+def treated(column: ColumnReport, treatment: str) -> ColumnReport:
+    """Return a column as another treatment leaves it."""
+    traits = tuple(traits_of(word) for word in unchained(treatment))
+    return replace(column, treatment=treatment, traits=traits)
+
+
+AGE = column("age", "QUASI", "graded_grouping", 0.9, 0.8)
+WARD = column("ward", "NEUTRAL", "keep", 1.0, 1.0)
+LOST = column("zip", "QUASI", "suppress", None, 0.0)
 
 
 def finding(attack: str, share: float, chance: float = 0.1, knowledge: str = "none") -> Finding:

@@ -14,6 +14,7 @@ from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.models import EXACT, guess_numbers
 from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column, attack_group
 from tests.unit.audit.attacks.test_without_knowledge import graded
@@ -104,7 +105,9 @@ def test_digits_that_moved_are_moved_for_known_persons() -> None:
 
 
 def test_known_numbers_that_are_too_long_to_move_their_digits_tell_nothing() -> None:
-    guess = guess_numbers(np.array([1e300]), np.array([7.0]), np.array([5.0]), ("bit_plus",))
+    guess = guess_numbers(
+        np.array([1e300]), np.array([7.0]), np.array([5.0]), [traits_of("bit_plus")]
+    )
     assert np.isnan(guess).all()
 
 
@@ -131,9 +134,11 @@ def test_mean_noise_of_few_rows_falls_to_one_known_on_any_side() -> None:
     released = mean_noised(incomes)
     for known in (0, 5):
         pair = incomes[[known]], released[[known]]
-        guess = guess_numbers(*pair, released, ("mean_noise",))
+        guess = guess_numbers(*pair, released, [traits_of("mean_noise")])
         assert guess == pytest.approx(incomes)
-    assert guess_numbers(incomes[:1], released[:1], np.full(3, 7.0), ("mean_noise",)).shape == (3,)
+    assert guess_numbers(
+        incomes[:1], released[:1], np.full(3, 7.0), [traits_of("mean_noise")]
+    ).shape == (3,)
 
 
 def test_a_known_person_names_an_alias() -> None:
@@ -171,7 +176,7 @@ def test_values_beyond_the_known_ones_are_guessed_along_the_line() -> None:
     x = np.linspace(0, 100, 2_001)
     y = 3 * x + 2 * np.sin(x / 30)
     known = np.searchsorted(x, [20, 35, 50, 65, 80])
-    guess = guess_numbers(x[known], y[known], y, ("translation",))
+    guess = guess_numbers(x[known], y[known], y, [traits_of("translation")])
     assert np.abs(guess - x).max() < 1.5
 
 
@@ -215,10 +220,10 @@ def test_equal_released_values_are_guessed_by_their_mean() -> None:
 
 def test_one_known_value_is_read_as_the_treatment_says() -> None:
     x, y, unknown = np.array([4.0]), np.array([8.0]), np.array([6.0])
-    assert guess_numbers(x, y, unknown, ("translation",)).tolist() == [2]
-    assert guess_numbers(x, y, unknown, ("scaling",)).tolist() == [3]
-    assert guess_numbers(x, y, unknown, ("noise",)).tolist() == [6]
-    assert np.isnan(guess_numbers(x[:0], y[:0], unknown, ("scaling",))).all()
+    assert guess_numbers(x, y, unknown, [traits_of("translation")]).tolist() == [2]
+    assert guess_numbers(x, y, unknown, [traits_of("scaling")]).tolist() == [3]
+    assert guess_numbers(x, y, unknown, [traits_of("noise")]).tolist() == [6]
+    assert np.isnan(guess_numbers(x[:0], y[:0], unknown, [traits_of("scaling")])).all()
 
 
 def test_targets_are_columns_groups_and_the_whole() -> None:

@@ -11,6 +11,7 @@ from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.protocol import Scope
 from ppdm_sql.audit.attacks.row_models import guess_rows
+from ppdm_sql.treatments import traits_of
 from tests.unit.audit.attacks.running import attack_column, attack_group
 from tests.unit.audit.attacks.test_known_pairs import AGES, SALARIES, turned
 from tests.unit.audit.subjects import numbers
@@ -64,7 +65,7 @@ def test_two_known_rows_undo_each_column_by_what_was_done_to_it() -> None:
 def test_one_known_row_undoes_rotation() -> None:
     x = table(4)
     y = rotated(x)
-    assert guess_rows(x[:1], y[:1], y, ("rotation",)) == pytest.approx(x)
+    assert guess_rows(x[:1], y[:1], y, [traits_of("rotation")]) == pytest.approx(x)
 
 
 def test_chained_treatments_fall_pair_by_pair() -> None:
@@ -152,4 +153,4 @@ def test_any_turn_is_found(degrees: float, rows: list[tuple[int, int, int]]) -> 
     x = np.array(rows, dtype=float)
     y = rotated(x, degrees)
     if np.linalg.matrix_rank(x[:3]) == 3:
-        assert guess_rows(x[:3], y[:3], y, ("rotation",)) == pytest.approx(x, abs=1e-3)
+        assert guess_rows(x[:3], y[:3], y, [traits_of("rotation")]) == pytest.approx(x, abs=1e-3)

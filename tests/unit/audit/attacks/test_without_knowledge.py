@@ -15,6 +15,7 @@ from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.mean_kept import MeanKept, given_back
 from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
 from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
+from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.kernels.bands import Bands
 from ppdm_sql.treatments.kernels.digits import shift_digits
 from tests.unit.audit.attacks.running import attack_column
@@ -222,7 +223,7 @@ def test_a_distance_is_told_exactly_or_not_at_all() -> None:
 
 
 def test_without_two_values_in_a_band_there_is_no_spacing() -> None:
-    assert placed(np.array([1.5, 2.5, 3.5]), ("graded_grouping",)) is None
+    assert placed(np.array([1.5, 2.5, 3.5]), [traits_of("graded_grouping")]) is None
     assert spacing(np.array([1.0, 2, 3]), np.array([1.5, 2.5, 3.5])) == 0
     assert spacing(np.array([1.0, 2, 3]), np.full(3, 7.0), "translation") == 0
     assert len(gaps_of(np.empty(0))) == 0

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.mean_noise import MeanNoise
-from ppdm_sql.treatments.protocol import Exactness, HasKernel, InputColumn
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ def released(owner: Owner) -> list[Any]:
 def draw(values: Sequence[float], round_up: bool = False) -> Mapping[str, Parameter]:
     """Return mean and amounts for some values."""
     column = InputColumn(Name("x"), ColumnType("DOUBLE"), "table:x")
-    call = TransformCall("mean_noise", (Argument("round_up", round_up),))
+    call = TreatmentCall("mean_noise", (Argument("round_up", round_up),))
     cell = pa.scalar(list(values), pa.list_(pa.float64()))
-    transform = MeanNoise.from_call(call, [column])
-    return transform.draw({"values": cell}, RootKey(b"\0" * 32), None).parameters
+    treatment = MeanNoise.from_call(call, [column])
+    return treatment.draw({"values": cell}, RootKey(b"\0" * 32), None).parameters
 
 
 def moved(values: Sequence[float], amounts: Mapping[str, Parameter]) -> list[float]:
@@ -261,7 +261,7 @@ def test_a_group_is_refused(shared: Owner) -> None:
 def test_what_it_says_of_itself() -> None:
     assert MeanNoise.exactness is Exactness.NONE
     column = InputColumn(Name("x"), ColumnType("DOUBLE"), "table:x")
-    assert not isinstance(MeanNoise(column, False), HasKernel)
+    assert not MeanNoise((column,), False).kernels
 
 
 def test_after_a_scaling_it_reads_the_scaled_values(shared: Owner) -> None:

@@ -15,7 +15,7 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import BindError, TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
@@ -79,14 +79,14 @@ def stored(owner: Owner, name: str = "r.t") -> tuple[Translation, Drawn]:
     version = version_of(owner, name)
     bound = version.release
     step = bound.rules[1].steps[0]
-    assert isinstance(step.transform, Translation)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, Translation)
+    return step.treatment, version.parameters[step.slot]
 
 
-def treatment(type_: str = "DOUBLE", by: float | None = None) -> Translation:
+def made(type_: str = "DOUBLE", by: float | None = None) -> Translation:
     arguments = () if by is None else (Argument("by", by),)
     column = InputColumn(Name("x"), ColumnType(type_), "table:x")
-    return Translation.from_call(TransformCall("translation", arguments), [column])
+    return Translation.from_call(TreatmentCall("translation", arguments), [column])
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
@@ -238,13 +238,13 @@ def test_a_column_of_nulls_can_be_released(shared: Owner) -> None:
 
 def draws(owner: Owner, values: Sequence[object], type_: str, count: int) -> list[float]:
     """Measure a column once and draw many constants for it."""
-    transform = treatment(type_)
-    aggregates = transform.statistics([exp.column("x", quoted=True)])
+    treatment = made(type_)
+    aggregates = treatment.statistics([exp.column("x", quoted=True)])
     shown = ", ".join(f"{to_sql(tree)} AS {name}" for name, tree in aggregates.items())
     listed = ", ".join(f"({value!r}::{type_})" for value in values)
     (found,) = owner.sql(f"SELECT {shown} FROM (VALUES {listed}) AS t (x)").fetchall()
     statistics = dict(zip(aggregates, found, strict=True))
-    drawn = (transform.draw(statistics, NO_KEYS, None) for _ in range(count))
+    drawn = (treatment.draw(statistics, NO_KEYS, None) for _ in range(count))
     return [
         one.parameters["by_0"] for one in drawn if isinstance(one.parameters["by_0"], int | float)
     ]
@@ -414,7 +414,7 @@ def test_what_it_refuses(shared: Owner, types: list[str], arguments: str, what: 
 def test_what_it_says_of_itself() -> None:
     assert Translation.exactness is Exactness.NEAR
     assert "one known value" in Translation.undone_by
-    assert "5.25" not in repr(treatment(by=5.25))
+    assert "5.25" not in repr(made(by=5.25))
 
 
 @pytest.mark.parametrize(
@@ -431,16 +431,16 @@ def test_the_owner_gets_times_back(shared: Owner, type_: str, values: list[str])
     release(shared, "c0 SENSITIVE AS translation(by => 10000)")
     moved = shared.sql("SELECT c0 FROM r.t ORDER BY id").to_arrow_table()["c0"].combine_chunks()
     original = shared.sql("SELECT c0 FROM t ORDER BY id").to_arrow_table()["c0"].combine_chunks()
-    transform, drawn = stored(shared)
-    (back,) = transform.invert([moved], drawn)
+    treatment, drawn = stored(shared)
+    (back,) = treatment.invert([moved], drawn)
     assert back == original
 
 
 def test_the_owner_gets_whole_numbers_back_exactly() -> None:
-    transform = treatment("BIGINT", 4611686018427387903)
-    drawn = transform.draw({}, NO_KEYS, None)
+    treatment = made("BIGINT", 4611686018427387903)
+    drawn = treatment.draw({}, NO_KEYS, None)
     y = pa.array([LARGEST, 2**62 - 1, None])
-    assert transform.invert([y], drawn)[0].to_pylist() == [2**62, 0, None]
+    assert treatment.invert([y], drawn)[0].to_pylist() == [2**62, 0, None]
 
 
 def test_after_it_the_numbers_can_be_graded(shared: Owner) -> None:

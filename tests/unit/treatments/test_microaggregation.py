@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.kernels import mdav
@@ -80,15 +80,15 @@ def draw(columns: Sequence[Sequence[float]], **arguments: int) -> Drawn:
         InputColumn(Name(f"c{at}"), ColumnType("DOUBLE"), f"table:c{at}")
         for at in range(len(columns))
     ]
-    call = TransformCall("microaggregation", tuple(Argument(k, v) for k, v in arguments.items()))
-    transform = Microaggregation.from_call(call, inputs)
+    call = TreatmentCall("microaggregation", tuple(Argument(k, v) for k, v in arguments.items()))
+    treatment = Microaggregation.from_call(call, inputs)
     if len(columns) == 1:
         cell = pa.scalar(list(columns[0]), pa.list_(pa.float64()))
     else:
         fields = {f"c{at}": pa.float64() for at in range(len(columns))}
         rows = [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
         cell = pa.scalar(rows, pa.list_(pa.struct(fields)))
-    return transform.draw({"values": cell}, RootKey(b"\0" * 32), None)
+    return treatment.draw({"values": cell}, RootKey(b"\0" * 32), None)
 
 
 def ranges(drawn: Drawn, values: Sequence[float]) -> Floats:
@@ -419,7 +419,7 @@ def test_no_cut_point_and_no_mean_is_told(shared: Owner) -> None:
 
 def test_what_it_says_of_itself() -> None:
     assert Microaggregation.exactness is Exactness.NONE
-    assert not hasattr(Microaggregation, "kernels")
+    assert not Microaggregation.kernels
 
 
 def test_noise_on_the_means_uses_the_row_s_own_key(shared: Owner) -> None:

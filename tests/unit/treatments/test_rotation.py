@@ -12,11 +12,12 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.chance.draws import Draws
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
+from ppdm_sql.treatments.affine import draw_angle
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
-from ppdm_sql.treatments.rotation import Rotation, draw_angle
+from ppdm_sql.treatments.rotation import Rotation
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
 
@@ -77,16 +78,16 @@ def stored(owner: Owner) -> tuple[Rotation, Drawn]:
     version = version_of(owner, "r.t")
     bound = version.release
     step = bound.rules[1].steps[0]
-    assert isinstance(step.transform, Rotation)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, Rotation)
+    return step.treatment, version.parameters[step.slot]
 
 
-def treatment(count: int, degrees: tuple[float, ...] | None = None) -> Rotation:
+def made(count: int, degrees: tuple[float, ...] | None = None) -> Rotation:
     arguments = () if degrees is None else (Argument("degrees", degrees),)
     inputs = [
         InputColumn(Name(f"c{at}"), ColumnType("DOUBLE"), f"table:c{at}") for at in range(count)
     ]
-    return Rotation.from_call(TransformCall("rotation", arguments), inputs)
+    return Rotation.from_call(TreatmentCall("rotation", arguments), inputs)
 
 
 def by_hand(
@@ -130,7 +131,7 @@ def test_the_people_of_the_document_without_its_misprint(
 def test_pairs_are_chained_until_each_column_is_turned(
     shared: Owner, execution: str, count: int, pairs: list[tuple[int, int]]
 ) -> None:
-    assert treatment(count).pairs == tuple(pairs)
+    assert made(count).pairs == tuple(pairs)
     assert {at for pair in pairs for at in pair} == set(range(count))
     angles = [13.7, -200.0, 61.25, 333.0][: len(pairs)]
     points = np.random.default_rng(count).normal(0, 50, (20, count))
@@ -237,12 +238,12 @@ def test_angles_are_drawn_for_each_pair_kept_by_a_refresh_and_told_to_nobody(
     fill(shared, [(1, 2, 3, 4)], *["DOUBLE"] * 4)
     rule = f"{columns(4)} SENSITIVE AS rotation()"
     release(shared, rule)
-    first, (transform, drawn) = released(shared), stored(shared)
+    first, (treatment, drawn) = released(shared), stored(shared)
     assert drawn.parameters["degrees_0"] != drawn.parameters["degrees_1"]
     shared.execute("REFRESH RELEASE r.t")
     assert stored(shared)[1].parameters == drawn.parameters
     assert released(shared) == first
-    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((transform, drawn))]
+    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((treatment, drawn))]
     told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
     secrets = [repr(value) for value in drawn.parameters.values()]
     assert not [text for text in told for secret in secrets if secret in text]
@@ -264,8 +265,8 @@ SWAPS = "rotation: a turn by a multiple of 90 degrees only swaps columns and sig
 @pytest.mark.parametrize(
     ("types", "arguments", "what"),
     [
-        (["DOUBLE"], "", "rotation turns pairs of columns"),
-        (["DOUBLE"], "degrees => 30", "rotation turns pairs of columns"),
+        (["DOUBLE"], "", "rotation treats two or more columns together"),
+        (["DOUBLE"], "degrees => 30", "rotation treats two or more columns together"),
         (["DOUBLE"] * 2, "degrees => 90", SWAPS),
         (["DOUBLE"] * 2, "degrees => 0", SWAPS),
         (["DOUBLE"] * 2, "degrees => -270.0", SWAPS),
@@ -290,15 +291,15 @@ def test_what_it_refuses(shared: Owner, types: list[str], arguments: str, what: 
 def test_what_it_says_of_itself() -> None:
     assert Rotation.exactness is Exactness.NEAR
     assert "distances between rows are kept" in Rotation.undone_by
-    assert "13.7" not in repr(treatment(2, (13.7,)))
+    assert "13.7" not in repr(made(2, (13.7,)))
 
 
 def test_a_text_or_an_unknown_operator_is_not_translated() -> None:
-    transform = treatment(2, (13.7,))
-    drawn = transform.draw({}, RootKey(b"\0" * 32), None)
+    treatment = made(2, (13.7,))
+    drawn = treatment.draw({}, RootKey(b"\0" * 32), None)
     both = [exp.column("c0"), exp.column("c1")]
-    assert transform.invert_condition("=", "x", both, drawn) is None
-    assert transform.invert_condition("IN", 1, both, drawn) is None
+    assert treatment.invert_condition("=", "x", both, drawn) is None
+    assert treatment.invert_condition("IN", 1, both, drawn) is None
 
 
 def test_after_it_a_share_of_the_rows_gets_noise(shared: Owner) -> None:
@@ -325,5 +326,5 @@ def test_after_it_a_share_of_the_rows_gets_noise(shared: Owner) -> None:
 
 def test_an_even_number_of_columns_needs_no_column_twice() -> None:
     for count in range(2, 12):
-        turned = [at for pair in treatment(count).pairs for at in pair]
+        turned = [at for pair in made(count).pairs for at in pair]
         assert len(turned) == count + count % 2

@@ -93,8 +93,8 @@ def stored(owner: Owner, name: str = "r.t") -> tuple[GradedGrouping, Drawn]:
     version = version_of(owner, name)
     bound = version.release
     step = bound.rules[0].steps[0]
-    assert isinstance(step.transform, GradedGrouping)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, GradedGrouping)
+    return step.treatment, version.parameters[step.slot]
 
 
 @pytest.mark.parametrize("execution", ["native", "udf"])

@@ -6,14 +6,15 @@ import pytest
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.language.script import parse_script
-from ppdm_sql.language.syntax import CreateRelease, TransformCall
+from ppdm_sql.language.syntax import CreateRelease, TreatmentCall
 from ppdm_sql.names import Name
-from ppdm_sql.treatments.arguments import Arguments, one_column, require_kind
+from ppdm_sql.treatments.arguments import Arguments, require_kind
 from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import ColumnType, Kind
 
 
-def call(text: str) -> TransformCall:
+def call(text: str) -> TreatmentCall:
     """Return a call as the parser reads it, with its spans."""
     (statement,) = parse_script(f"CREATE RELEASE r FROM t (x NEUTRAL AS {text})")
     assert isinstance(statement, CreateRelease)
@@ -141,14 +142,10 @@ class TestValues:
 class TestColumns:
     """How many columns, and of which types."""
 
-    def test_one_column(self) -> None:
-        only = column("x", "INTEGER")
-        assert one_column(call("f()"), (only,)) is only
-
     def test_a_group_where_one_is_taken(self) -> None:
         group = (column("x", "INTEGER"), column("y", "INTEGER"))
         with pytest.raises(TreatmentError) as caught:
-            one_column(call("f(1)"), group)
+            Treatment.check_columns(call("f(1)"), group)
         assert caught.value.what == "f treats one column at a time, not a group of 2"
         assert caught.value.span is not None
         assert caught.value.span.source == "f(1)"

@@ -13,11 +13,11 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning, TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.bit_plus import BitPlus
-from ppdm_sql.treatments.protocol import Exactness, HasKernel, InputColumn, Inverts
+from ppdm_sql.treatments.digit_shift import BitPlus
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def moved(
     return released(owner)
 
 
-def treatment(type_: str, decimals: int | None = None) -> BitPlus:
+def made(type_: str, decimals: int | None = None) -> BitPlus:
     arguments = () if decimals is None else (Argument("decimals", decimals),)
     column = InputColumn(Name("x"), ColumnType(type_), "table:x")
-    return BitPlus.from_call(TransformCall("bit_plus", arguments), [column])
+    return BitPlus.from_call(TreatmentCall("bit_plus", arguments), [column])
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
@@ -307,11 +307,11 @@ def test_bit_minus_after_it_gives_the_values_back(shared: Owner) -> None:
 
 
 def test_what_it_says_of_itself() -> None:
-    plus = treatment("INTEGER")
+    plus = made("INTEGER")
     assert plus.exactness is Exactness.EXACT
     assert "no secret" in plus.undone_by
-    assert isinstance(plus, Inverts)
-    assert isinstance(plus, HasKernel)
+    assert plus.inverts
+    assert plus.kernels
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_the_owner_gets_integers_back(
     shared: Owner, type_: str, arrow: pa.DataType, values: list[int | None]
 ) -> None:
     outputs = pa.array(moved(shared, values, type_), arrow)
-    (back,) = treatment(type_).invert([outputs], Drawn())
+    (back,) = made(type_).invert([outputs], Drawn())
     assert [None if x is None else int(x) for x in back.to_pylist()] == values
 
 
@@ -343,18 +343,18 @@ def test_the_owner_gets_decimals_back(shared: Owner, type_: str, values: list[st
     fill(shared, [*values, None], type_)
     release(shared)
     outputs = shared.sql("SELECT x FROM r.t ORDER BY id").to_arrow_table()["x"].combine_chunks()
-    (back,) = treatment(type_).invert([outputs], Drawn())
+    (back,) = made(type_).invert([outputs], Drawn())
     assert back.to_pylist() == [*map(Decimal, values), None]
 
 
 def test_the_owner_gets_floating_point_back_rounded_to_its_decimals() -> None:
     y = pa.array([13.45, -13.45, 0.05, None, math.nan])
-    (back,) = treatment("DOUBLE", 2).invert([y], Drawn())
+    (back,) = made("DOUBLE", 2).invert([y], Drawn())
     assert back.to_pylist() == [12.34, -12.34, 0.05, None, None]
 
 
 def rewritten(type_: str, operator: str, literal: float, decimals: int | None = None) -> str | None:
-    tree = treatment(type_, decimals).invert_condition(
+    tree = made(type_, decimals).invert_condition(
         operator, literal, [exp.column("x", quoted=True)], Drawn()
     )
     return None if tree is None else to_sql(tree)
@@ -372,7 +372,7 @@ def test_the_order_is_lost_so_only_equality_is_translated(operator: str) -> None
 
 
 def test_a_text_is_not_translated() -> None:
-    plus = treatment("INTEGER")
+    plus = made("INTEGER")
     assert plus.invert_condition("=", "12", [exp.column("x")], Drawn()) is None
 
 

@@ -11,11 +11,11 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning, TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import Drawn
-from ppdm_sql.treatments.bit_minus import BitMinus
-from ppdm_sql.treatments.protocol import Exactness, InputColumn, Inverts
+from ppdm_sql.treatments.digit_shift import BitMinus
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
@@ -53,10 +53,10 @@ def released(owner: Owner) -> list[Any]:
     return [y for (y,) in owner.sql("SELECT x FROM r.t ORDER BY id").fetchall()]
 
 
-def treatment(type_: str, decimals: int | None = None) -> BitMinus:
+def made(type_: str, decimals: int | None = None) -> BitMinus:
     arguments = () if decimals is None else (Argument("decimals", decimals),)
     column = InputColumn(Name("x"), ColumnType(type_), "table:x")
-    return BitMinus.from_call(TransformCall("bit_minus", arguments), [column])
+    return BitMinus.from_call(TreatmentCall("bit_minus", arguments), [column])
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
@@ -192,10 +192,10 @@ def test_what_it_refuses(shared: Owner, type_: str, arguments: str, what: str) -
 
 
 def test_what_it_says_of_itself() -> None:
-    minus = treatment("INTEGER")
+    minus = made("INTEGER")
     assert minus.exactness is Exactness.EXACT
     assert "no secret" in minus.undone_by
-    assert isinstance(minus, Inverts)
+    assert minus.inverts
 
 
 @pytest.mark.parametrize(
@@ -208,13 +208,13 @@ def test_the_owner_gets_the_values_back(
     fill(shared, values, type_)
     release(shared)
     outputs = shared.sql("SELECT x FROM r.t ORDER BY id").to_arrow_table()["x"].combine_chunks()
-    (back,) = treatment(type_).invert([outputs], Drawn())
+    (back,) = made(type_).invert([outputs], Drawn())
     assert [None if x is None else int(x) for x in back.to_pylist()] == values
 
 
 @pytest.mark.parametrize(("literal", "original"), [(116, 127), (-19, -10), (5, 5), (0, 0)])
 def test_an_equality_is_translated(literal: int, original: int) -> None:
-    minus, columns = treatment("INTEGER"), [exp.column("x", quoted=True)]
+    minus, columns = made("INTEGER"), [exp.column("x", quoted=True)]
     for operator in ("=", "<>"):
         tree = minus.invert_condition(operator, literal, columns, Drawn())
         assert tree is not None

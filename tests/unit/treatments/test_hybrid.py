@@ -13,11 +13,11 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.language.syntax import TransformCall
+from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.hybrid import Hybrid
-from ppdm_sql.treatments.protocol import Exactness, HasKernel, InputColumn, Inverts
+from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
 
@@ -68,15 +68,15 @@ def stored(owner: Owner) -> tuple[Hybrid, Drawn]:
     version = version_of(owner, "r.t")
     bound = version.release
     step = bound.rules[1].steps[0]
-    assert isinstance(step.transform, Hybrid)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, Hybrid)
+    return step.treatment, version.parameters[step.slot]
 
 
-def treatment(count: int) -> Hybrid:
+def made(count: int) -> Hybrid:
     columns = [
         InputColumn(Name(f"c{at}"), ColumnType("DOUBLE"), f"table:c{at}") for at in range(count)
     ]
-    return Hybrid.from_call(TransformCall("hybrid"), columns)
+    return Hybrid.from_call(TreatmentCall("hybrid"), columns)
 
 
 def word(own: float, other: float, shift: float) -> str:
@@ -164,14 +164,14 @@ def test_an_empty_table_can_be_released(shared: Owner) -> None:
 
 def drawn_operations(count: int, at: int) -> tuple[Counter[str], list[tuple[str, float, float]]]:
     """Draw many times; return how often each operation came, and each with own and shift."""
-    transform, keys = treatment(count), RootKey(b"\0" * 32)
+    treatment, keys = made(count), RootKey(b"\0" * 32)
     statistics = {f"low_{i}": 0.0 for i in range(count)} | {
         f"high_{i}": SPREAD for i in range(count)
     }
     words: Counter[str] = Counter()
     details = []
     for _ in range(DRAWS):
-        parameters = transform.draw(statistics, keys, None).parameters
+        parameters = treatment.draw(statistics, keys, None).parameters
         own, other, shift = (float(parameters[f"{n}_{at}"]) for n in ("own", "other", "shift"))
         found = word(own, other, shift)
         words[found] += 1
@@ -208,15 +208,15 @@ def test_drawn_constants_are_far_from_doing_nothing() -> None:
 
 @pytest.mark.parametrize("value", [1e17, -3e20, 0.0, 5.0])
 def test_drawn_translations_move_a_constant_column(shared: Owner, value: float) -> None:
-    transform, keys = treatment(2), RootKey(b"\0" * 32)
+    treatment, keys = made(2), RootKey(b"\0" * 32)
     columns = [exp.column(name, quoted=True) for name in ("x", "y")]
-    aggregates = transform.statistics(columns)
+    aggregates = treatment.statistics(columns)
     shown = ", ".join(f"{to_sql(tree)} AS {name}" for name, tree in aggregates.items())
     source = f"(VALUES ({value!r}::DOUBLE, {value!r}::DOUBLE)) AS t (x, y)"
     (found,) = shared.sql(f"SELECT {shown} FROM {source}").fetchall()
     statistics = dict(zip(aggregates, found, strict=True))
     for _ in range(100):
-        parameters = transform.draw(statistics, keys, None).parameters
+        parameters = treatment.draw(statistics, keys, None).parameters
         shift = float(parameters["shift_0"])
         assert not shift or value + shift != value
 
@@ -224,12 +224,12 @@ def test_drawn_translations_move_a_constant_column(shared: Owner, value: float) 
 def test_a_refresh_keeps_what_was_drawn_and_nobody_is_told(shared: Owner) -> None:
     fill(shared, [(1, 2, 3), (4, 5, 60)], *["DOUBLE"] * 3)
     release(shared, 3)
-    transform, drawn = stored(shared)
+    treatment, drawn = stored(shared)
     first = released(shared)
     shared.execute("REFRESH RELEASE r.t")
     assert stored(shared)[1].parameters == drawn.parameters
     assert released(shared) == first
-    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((transform, drawn))]
+    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((treatment, drawn))]
     told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
     secrets = [repr(v) for v in drawn.parameters.values() if v not in (0, 1)]
     assert not [text for text in told for secret in secrets if secret in text]
@@ -256,7 +256,7 @@ OPERATIONS = "hybrid takes operations"
 @pytest.mark.parametrize(
     ("types", "operations", "what"),
     [
-        (["DOUBLE"], "", "hybrid treats two or more columns"),
+        (["DOUBLE"], "", "hybrid treats two or more columns together"),
         (["DOUBLE", "VARCHAR"], "", "hybrid cannot treat 'c1' of type VARCHAR"),
         (["DATE", "DATE"], "", "hybrid cannot treat 'c0' of type DATE"),
         (["DOUBLE"] * 2, "translation(2)", "hybrid: 1 operations for 2 columns"),
@@ -304,15 +304,15 @@ def test_what_it_refuses(shared: Owner, types: list[str], operations: str, what:
 
 
 def test_what_it_says_of_itself() -> None:
-    hybrid = treatment(2)
+    hybrid = made(2)
     assert hybrid.exactness is Exactness.NEAR
     assert "known rows" in hybrid.undone_by
-    assert isinstance(hybrid, Inverts)
-    assert not isinstance(hybrid, HasKernel), "its one formula is SQL"
+    assert hybrid.inverts
+    assert not hybrid.kernels, "its one formula is SQL"
 
 
 def test_a_text_is_not_translated() -> None:
-    hybrid = treatment(2)
+    hybrid = made(2)
     drawn = hybrid.draw(
         {"low_0": 0, "high_0": 1, "low_1": 0, "high_1": 1}, RootKey(b"\0" * 32), None
     )

@@ -15,7 +15,7 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning, TreatmentError
-from ppdm_sql.language.syntax import TransformCall
+from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.mapping import Mapping
@@ -71,8 +71,8 @@ def stored(owner: Owner) -> tuple[Mapping, Drawn]:
     version = version_of(owner, "r.t")
     bound = version.release
     step = bound.rules[-1].steps[0]
-    assert isinstance(step.transform, Mapping)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, Mapping)
+    return step.treatment, version.parameters[step.slot]
 
 
 def make_numbers(owner: Owner, rows: int, distinct: int) -> None:
@@ -365,7 +365,7 @@ def rank_correlation(
 
 def mapping(type_: str) -> Mapping:
     column = InputColumn(Name("x"), ColumnType(type_), "column:x")
-    return Mapping.from_call(TransformCall("mapping"), (column,))
+    return Mapping.from_call(TreatmentCall("mapping"), (column,))
 
 
 class TestWarning:

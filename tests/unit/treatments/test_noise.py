@@ -88,7 +88,7 @@ def by_hand(owner: Owner, row: int, name: str = "r.t") -> float:
     """Return the row's number in (0, 1) for the first noised column, from the definition."""
     releases = owner._releases
     bound = version_of(owner, name).release
-    noise = bound.rules[1].steps[-1].transform
+    noise = bound.rules[1].steps[-1].treatment
     assert isinstance(noise, Noise)
     key = releases.keys.derive("noise", noise.key_name(0))[:16]
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
@@ -455,11 +455,11 @@ def test_keys_and_numbers_are_told_to_nobody(shared: Owner) -> None:
     release(shared, "noise(normal(0.12345, 6.78901), rho => 12.3456)")
     releases = shared._releases
     bound = version_of(shared).release
-    noise = bound.rules[1].steps[-1].transform
+    noise = bound.rules[1].steps[-1].treatment
     assert isinstance(noise, Noise)
     key = releases.keys.derive("noise", noise.key_name(0)).hex()[:32]
     told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr(bound.rules[1].steps)]
-    told += [repr(bound.rules[1].steps[0].transform), repr(releases.keys)]
+    told += [repr(bound.rules[1].steps[0].treatment), repr(releases.keys)]
     told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
     secrets = (key, "0.12345", "6.78901", "12.3456")
     assert not [text for text in told for secret in secrets if secret in text]
@@ -540,7 +540,7 @@ def test_what_it_refuses(
 
 def test_what_it_says_of_itself() -> None:
     assert Noise.exactness is Exactness.NONE
-    assert Noise.uses_row_key
+    assert Noise.traits.uses_row_key
     assert Noise.undone_by.startswith("nothing exactly")
 
 

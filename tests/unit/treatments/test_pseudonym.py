@@ -11,8 +11,8 @@ import pytest
 import ppdm_sql
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.language.script import parse_name
-from ppdm_sql.treatments.protocol import Inverts
 from ppdm_sql.treatments.pseudonym import Pseudonym
+from ppdm_sql.treatments.treatment import Treatment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -159,7 +159,7 @@ class TestValue:
         assert (column.type, column.treatment) == ("VARCHAR", "pseudonym")
         assert column.undone_by == Pseudonym.undone_by
         assert column.inverse == "by computing it again from the source"
-        assert not issubclass(Pseudonym, Inverts)
+        assert Pseudonym.invert is Treatment.invert
 
     def test_execution_as_function_is_the_same(self, shared: Owner) -> None:
         fill(shared, ["Ada"])

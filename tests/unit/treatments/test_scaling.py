@@ -14,11 +14,12 @@ import ppdm_sql
 from ppdm_sql.chance.draws import Draws
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.language.syntax import Argument, TransformCall
+from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.store.keys import RootKey
+from ppdm_sql.treatments.affine import draw_factor
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
-from ppdm_sql.treatments.scaling import Scaling, draw_factor
+from ppdm_sql.treatments.scaling import Scaling
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
 
@@ -69,14 +70,14 @@ def stored(owner: Owner) -> tuple[Scaling, Drawn]:
     version = version_of(owner, "r.t")
     bound = version.release
     step = bound.rules[1].steps[0]
-    assert isinstance(step.transform, Scaling)
-    return step.transform, version.parameters[step.slot]
+    assert isinstance(step.treatment, Scaling)
+    return step.treatment, version.parameters[step.slot]
 
 
-def treatment(by: float | None = None) -> Scaling:
+def made(by: float | None = None) -> Scaling:
     arguments = () if by is None else (Argument("by", by),)
     column = InputColumn(Name("x"), ColumnType("DOUBLE"), "table:x")
-    return Scaling.from_call(TransformCall("scaling", arguments), [column])
+    return Scaling.from_call(TreatmentCall("scaling", arguments), [column])
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
@@ -172,13 +173,13 @@ def test_factors_are_drawn_for_each_column_kept_by_a_refresh_and_told_to_nobody(
 ) -> None:
     fill(shared, [(1, 1), (2, 2)], "INTEGER", "INTEGER")
     release(shared, "(c0, c1) SENSITIVE AS scaling()")
-    transform, drawn = stored(shared)
+    treatment, drawn = stored(shared)
     by = [drawn.parameters["by_0"], drawn.parameters["by_1"]]
     assert by[0] != by[1]
     assert released(shared)[0] == tuple(by)
     shared.execute("REFRESH RELEASE r.t")
     assert stored(shared)[1].parameters == drawn.parameters
-    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((transform, drawn))]
+    told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr((treatment, drawn))]
     told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
     assert not [text for text in told for factor in by if repr(factor) in text]
     release(shared, "(c0, c1) SENSITIVE AS scaling()")
@@ -222,13 +223,13 @@ def test_what_it_refuses(shared: Owner, types: list[str], arguments: str, what: 
 def test_what_it_says_of_itself() -> None:
     assert Scaling.exactness is Exactness.NEAR
     assert "one known value" in Scaling.undone_by
-    assert "5.25" not in repr(treatment(5.25))
+    assert "5.25" not in repr(made(5.25))
 
 
 def test_the_owner_divides() -> None:
-    transform = treatment(4.0)
-    drawn = transform.draw({}, RootKey(b"\0" * 32), None)
-    assert transform.invert([pa.array([10.0, -1.0, None])], drawn)[0].to_pylist() == [
+    treatment = made(4.0)
+    drawn = treatment.draw({}, RootKey(b"\0" * 32), None)
+    assert treatment.invert([pa.array([10.0, -1.0, None])], drawn)[0].to_pylist() == [
         2.5,
         -0.25,
         None,
@@ -240,9 +241,9 @@ def test_the_owner_divides() -> None:
 def test_a_negative_factor_turns_a_comparison_round(
     shared: Owner, by: float, operator: str
 ) -> None:
-    transform = treatment(by)
-    drawn = transform.draw({}, RootKey(b"\0" * 32), None)
-    tree = transform.invert_condition(operator, 10, [exp.column("x", quoted=True)], drawn)
+    treatment = made(by)
+    drawn = treatment.draw({}, RootKey(b"\0" * 32), None)
+    tree = treatment.invert_condition(operator, 10, [exp.column("x", quoted=True)], drawn)
     assert tree is not None
     query = (
         f"SELECT x * {by} {operator} 10, {to_sql(tree)}"
@@ -253,10 +254,10 @@ def test_a_negative_factor_turns_a_comparison_round(
 
 
 def test_texts_and_other_operators_are_not_translated() -> None:
-    transform, columns = treatment(2.0), [exp.column("x")]
-    drawn = transform.draw({}, RootKey(b"\0" * 32), None)
-    assert transform.invert_condition("=", "ten", columns, drawn) is None
-    assert transform.invert_condition("LIKE", 10, columns, drawn) is None
+    treatment, columns = made(2.0), [exp.column("x")]
+    drawn = treatment.draw({}, RootKey(b"\0" * 32), None)
+    assert treatment.invert_condition("=", "ten", columns, drawn) is None
+    assert treatment.invert_condition("LIKE", 10, columns, drawn) is None
 
 
 @pytest.mark.parametrize("execution", EXECUTIONS)

@@ -12,7 +12,7 @@ from sqlglot import exp
 import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import Refused, TreatmentError
-from ppdm_sql.language.syntax import TransformCall
+from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.keep import Keep
@@ -149,7 +149,7 @@ def test_named_arguments_are_unknown(shared: Owner) -> None:
 
 def keep(type_: str) -> Keep:
     return Keep.from_call(
-        TransformCall("keep"), (InputColumn(Name("x"), ColumnType(type_), "column:x"),)
+        TreatmentCall("keep"), (InputColumn(Name("x"), ColumnType(type_), "column:x"),)
     )
 
 

@@ -1,0 +1,53 @@
+"""What others may rely on in a treatment, whatever its word is. Every default fails closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """Facts about what leaves. A treatment that says nothing is taken for the worst."""
+
+    # What a report may disclose.
+    mixes_columns: bool = True
+    """A released column may depend on several originals: how columns vary together is not shown."""
+    has_secret_number: bool = True
+    """A picture of originals beside released values could give a parameter away."""
+    keeps_shape: bool = False
+    """Pictures of one column, without a scale, are the same before and after."""
+
+    # What leaves.
+    links_rows: bool = True
+    """Equal values meet equal ones elsewhere, so that rows can be joined on them."""
+    shows_originals: bool = False
+    """The values are the original ones."""
+    generalizes: bool = False
+    """A value becomes a group of values."""
+    is_always_null: bool = False
+    renames: bool = False
+    """A value becomes a name without any order or distance."""
+    uses_row_key: bool = False
+    """It is fixed for each row: the release must have a KEY."""
+
+    # What it is, for results that come back and for attacks that fit a model of it.
+    is_affine: bool = False
+    """A · x + b: means of released values are released means."""
+    keeps_order: bool = False
+    keeps_distances: bool = False
+    """Distances between rows are those of the originals."""
+    keeps_mean: bool = False
+    adds_noise: bool = False
+    """Each row has a number of its own: it is tried to average it away."""
+    stays_near: bool = False
+    """Values lie around the original ones."""
+    moves_by_constant: bool = False
+    multiplies: bool = False
+    has_bands: bool = False
+    """The whole part names a band, the rest is a place in it."""
+    moves_digits: int = 0
+    """By how much it moves every digit but the first."""
+
+
+UNKNOWN = Traits()
+"""Those of a treatment that nobody knows any more."""

@@ -1,0 +1,3 @@
+CREATE HIERARCHY ages AS RANGES (20, 40);
+CREATE RELEASE research.people FROM clinic.people (id KEY, age QUASI, ward QUASI, illness SENSITIVE)
+GENERALIZE age USING ages, ward UNTIL k = 2 SUPPRESS AT MOST 50 PERCENT;

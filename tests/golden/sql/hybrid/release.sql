@@ -1,0 +1,1 @@
+CREATE RELEASE research.people FROM clinic.people ((age, weight) SENSITIVE AS hybrid());

@@ -1,0 +1,1 @@
+CREATE RELEASE research.people FROM clinic.people (income SENSITIVE AS mean_noise());
