@@ -6,7 +6,8 @@ COMPILED := .venv-compiled
 CLIENTS := .venv-clients
 MINING := .venv-mining
 
-.PHONY: demo demo-sites test check lint bench experiments fuzz clients test-compiled format clean
+.PHONY: demo demo-sites quick test check lint test-compiled test-clients test-browser soak bench \
+	experiments clients format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
@@ -20,6 +21,10 @@ experiments: $(MINING)/.ready
 	$(MINING)/bin/python -m pytest tests/experiments tests/end_to_end/test_demo_sites.py
 	$(MINING)/bin/python -m experiments
 
+# What a developer runs all the time: no engine but for the golden texts.
+quick: $(VENV)/.ready
+	$(BIN)/python -m pytest -n auto -q tests/unit tests/golden tests/test_layers.py tests/test_public.py
+
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term:skip-covered --cov-fail-under=95
 
@@ -32,14 +37,24 @@ lint: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 # What sqlglot reads and writes, again with the compiled one, which another package may bring along:
-# units, properties and golden texts, without the rooms of pure numpy.
+# without the rooms of pure numpy.
 test-compiled: $(COMPILED)/.ready
-	$(COMPILED)/bin/python -m pytest -n auto tests/golden tests/property tests/unit \
-		$(addprefix --ignore=tests/,unit/kernels unit/anonymity unit/audit property/test_anonymity.py)
+	$(COMPILED)/bin/python -m pytest -n auto tests/golden tests/property tests/unit tests/session \
+		$(addprefix --ignore=tests/,unit/kernels unit/anonymity unit/audit session/test_folder.py \
+		property/test_anonymity.py)
 
-# Ten times as many mutated statements as the tests try.
-fuzz: $(VENV)/.ready
-	PPDM_FUZZ=20000 $(BIN)/python -m pytest tests/attack/test_fuzz.py
+# What is published, read by the oldest DuckDB clients; audits beside pycanon. A skip is a failure.
+test-clients: clients $(VENV)/.ready
+	PPDM_NO_SKIPS=1 $(BIN)/python -m pytest -n auto -m clients
+
+# Pages in Chromium. A skip is a failure.
+test-browser: $(VENV)/.ready
+	PPDM_NO_SKIPS=1 $(BIN)/python -m pytest -m browser
+
+# Kills at random moments, 20,000 mutated statements, many random tables: an hour, outside CI.
+soak: $(VENV)/.ready
+	$(BIN)/python -m pytest -m soak -n auto
+	PPDM_TABLES=1000 $(BIN)/python -m pytest tests/property/test_generalize.py
 
 # The oldest DuckDB clients that must read what is published, and pycanon, which audits are compared
 # with: each in an environment of its own.

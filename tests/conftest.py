@@ -62,3 +62,13 @@ def adult() -> Path:
     if not (folder / "adult_32561.csv").exists():
         pytest.skip("UCI Adult is in neither ../shared/data/adult nor $PPDM_ADULT")
     return folder
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Make a skip a failure where what the test needs was installed: PPDM_NO_SKIPS=1."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]  # pluggy's Result
+    if report.skipped and os.environ.get("PPDM_NO_SKIPS") == "1":
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, and nothing may be here"

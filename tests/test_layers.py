@@ -95,6 +95,14 @@ def test_no_word_of_a_treatment_stands_outside_its_room() -> None:
     assert found == []
 
 
+def test_unit_tests_drive_no_engine() -> None:
+    """What needs one is in tests/session."""
+    for path in sorted((ROOT / "tests" / "unit").rglob("*.py")):
+        roots = {name.partition(".")[0] for name in imports_at_run_time(path)}
+        assert "duckdb" not in roots, path
+        assert "ppdm_sql.connect" not in path.read_text(encoding="utf-8"), path
+
+
 def test_only_the_command_line_prints() -> None:
     for path in MODULES:
         if "cli" in path.relative_to(PACKAGE).parts:

@@ -1,6 +1,6 @@
 """Mutated statements against a session: answered or refused in fixed words, and nothing happens.
 
-`PPDM_FUZZ` says how many; `make fuzz` tries 20,000.
+`make soak` tries 20,000, or as many as `PPDM_FUZZ` says.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import duckdb
+import pytest
 
 import ppdm_sql
 from ppdm_sql.analyst.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.attack.conftest import Holding
 
-MANY = int(os.environ.get("PPDM_FUZZ", "2000"))
+COUNTS = [500, pytest.param(int(os.environ.get("PPDM_FUZZ", "20000")), marks=pytest.mark.soak)]
 SEED = 20_240_517
 
 GOOD = (
@@ -97,7 +98,8 @@ TOLD = re.compile(
 )
 
 
-def test_mutated_statements_are_answered_or_refused(holding: Holding) -> None:
+@pytest.mark.parametrize("many", COUNTS)
+def test_mutated_statements_are_answered_or_refused(holding: Holding, many: int) -> None:
     """Tries many statements that nobody would write, near ones that people do."""
     before = holding.file.read_bytes()
     beside = sorted(os.listdir(holding.file.parent))
@@ -105,7 +107,7 @@ def test_mutated_statements_are_answered_or_refused(holding: Holding) -> None:
     answered = refused = 0
     with ppdm_sql.open_release(holding.file, timeout_s=5, memory_limit="200MB") as study:
         process = study._process
-        for statement in mutants(MANY):
+        for statement in mutants(many):
             try:
                 text, told = repr(study.sql(statement).fetchmany(50)), ""
                 answered += 1
@@ -119,12 +121,13 @@ def test_mutated_statements_are_answered_or_refused(holding: Holding) -> None:
     assert holding.file.read_bytes() == before
     assert sorted(os.listdir(holding.file.parent)) == beside
     # Neither a gate that refuses everything nor one that refuses nothing would do.
-    assert answered > MANY / 50
-    assert refused > MANY / 2
+    assert answered > many / 50
+    assert refused > many / 2
 
 
+@pytest.mark.parametrize("many", COUNTS)
 def test_what_is_let_through_reads_only_tables_of_the_analyst(
-    holding: Holding, tmp_path: Path
+    holding: Holding, tmp_path: Path, many: int
 ) -> None:
     """Holds the gate against DuckDB's own list of the tables that a statement reads."""
     from ppdm_sql.analyst.gate.admission import admit
@@ -135,7 +138,7 @@ def test_what_is_let_through_reads_only_tables_of_the_analyst(
     worker = Worker.open(str(file), {"threads": "1"})
     known = {str(table) for table in worker.surface.tables}
     seen = set()
-    for statement in mutants(max(MANY // 4, 1)):
+    for statement in mutants(max(many // 4, 1)):
         try:
             canonical = admit(statement, worker, worker.surface)
         except ppdm_sql.PpdmError:

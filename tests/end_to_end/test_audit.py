@@ -871,6 +871,7 @@ def test_a_script_says_where_it_wrote_and_how_to_see_the_rest(
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 def test_the_page_stands_in_a_browser(clinic: Owner, tmp_path: Path) -> None:
     """No console message, all pictures drawn, nothing wider than the window, on a phone either."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -25,7 +26,8 @@ from tests.end_to_end.victims import look
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-KILLS = 50
+pytestmark = pytest.mark.soak
+KILLS = int(os.environ.get("PPDM_KILLS", "50"))
 NOTHING = "SELECT 1"
 RULES = """FROM clinic.people (
     id      KEY       AS pseudonym(),

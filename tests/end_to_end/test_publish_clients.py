@@ -17,6 +17,7 @@ import pytest
 import ppdm_sql
 from tests.conftest import PEOPLE
 
+pytestmark = pytest.mark.clients
 CLIENTS = Path(__file__).resolve().parents[2] / ".venv-clients"
 KINDS = """
     bool tinyint bigint hugeint uhugeint date time timestamp timestamp_s timestamp_ns float double

@@ -6,6 +6,7 @@ released beside it.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import defaultdict
 from typing import TYPE_CHECKING
@@ -30,7 +31,7 @@ CLASSES = tuple[object, ...]
 
 
 @settings(
-    max_examples=40,
+    max_examples=int(os.environ.get("PPDM_TABLES", "40")),  # `make soak`: 1,000
     deadline=None,
     # One database for all examples: each begins by dropping what the one before it made.
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -177,7 +177,8 @@ def test_by_either_execution(shared: Owner) -> None:
         "CREATE OR REPLACE RELEASE r.second FROM clinic.people"
         f" (id KEY AS keep(), zero SENSITIVE AS {NOISE}) WITH (execution = 'udf')"
     )
-    assert noise(shared, "r.second") == noise(shared)
+    # DuckDB's logarithm and that of numpy differ in the last bit, now and then.
+    assert noise(shared, "r.second") == pytest.approx(noise(shared), rel=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -237,6 +237,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.clients
 @pytest.mark.skipif(not PYCANON.exists(), reason="pycanon is not installed: make clients")
 @pytest.mark.parametrize("is_ordered", [False, True])
 @pytest.mark.parametrize("seed", range(3))

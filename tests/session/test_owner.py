@@ -391,16 +391,6 @@ def test_a_name_that_is_none_is_refused(people: Owner, name: str) -> None:
         people.describe(name)
 
 
-def test_treatments_of_ones_own_are_known_to_the_session() -> None:
-    from ppdm_sql.treatments import TREATMENTS
-
-    with ppdm_sql.connect(":memory:", treatments=TREATMENTS[:1]) as owner:
-        owner.execute("CREATE TABLE t AS SELECT 1 AS i")
-        with pytest.raises(BindError, match="unknown treatment 'mapping'"):
-            owner.execute("CREATE RELEASE r FROM t (i QUASI AS mapping())")
-        owner.execute("CREATE RELEASE r FROM t (i QUASI)")
-
-
 # What is refused
 
 

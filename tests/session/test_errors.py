@@ -243,10 +243,9 @@ def test_a_plural_of_its_own() -> None:
 PACKAGE = Path(__file__).parents[2] / "ppdm_sql"
 CODES = Path(__file__).parents[1] / "golden" / "error_codes.txt"
 ERRORS = {
-    error.__name__
-    for error in (PpdmError, *PpdmError.__subclasses__())
-    if error.__module__ == "ppdm_sql.errors"
-}
+    "PpdmError", "StatementError", "BindError", "TreatmentError", "Refused", "StoreError",
+    "EngineError",
+}  # fmt: skip
 
 
 def raised() -> Iterator[tuple[str, str | None]]:
@@ -285,8 +284,10 @@ def test_codes_are_stable() -> None:
         ("CREATE RELEASE r.p FROM clinic.people (ward NEUTRAL); " * 2, "release_exists"),
         ("CREATE RELEASE r.p FROM clinic.people (wrad NEUTRAL)", "unknown_column"),
         (
-            "CREATE RELEASE r.p FROM clinic.people (id KEY, age QUASI, ward QUASI)"
-            " GENERALIZE age UNTIL k = 6",
+            (
+                "CREATE RELEASE r.p FROM clinic.people (id KEY, age QUASI, ward QUASI)"
+                " GENERALIZE age UNTIL k = 6"
+            ),
             "target_missed",
         ),
         ("DESCRIBE RELEASE r.nothing", "unknown_release"),
