@@ -18,17 +18,19 @@ The rooms, from the top; each imports only from those below it:
     cli         the command line                owner        the public class: it only hands on
     publish     PUBLISH RELEASE                 audit        AUDIT RELEASE: figures, attacks, report
     interpret   results in original terms       sites        agreements, one study of many sites
-    analyst     what an analyst holds           create       CREATE, REFRESH, DROP, DESCRIBE
+    analyst     what an analyst holds           lifecycle    CREATE, REFRESH, DROP, SHOW, DESCRIBE
     groups      GENERALIZE, hierarchies         release      bind, compile, versions
     delivery    files put in their place        store        the owner's tables, keys, folder
-    treatments  one file each, and kernels      language     text to statements and back
-    engine      DuckDB and SQL trees            chance, parameters, types, names, errors
+    foreign     files of others, looked into    treatments   one file each, and kernels
+    language    text to statements and back     engine       DuckDB and SQL trees
+    randomness, parameters, types, about, names, errors: small ones that everybody uses
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ppdm_sql.about import __version__
 from ppdm_sql.errors import (
     BindError,
     EngineError,
@@ -40,7 +42,6 @@ from ppdm_sql.errors import (
     StoreError,
     TreatmentError,
 )
-from ppdm_sql.version import __version__
 
 if TYPE_CHECKING:
     import os

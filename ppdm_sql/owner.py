@@ -19,9 +19,6 @@ from ppdm_sql.audit.report.files import (
     written_beside,
 )
 from ppdm_sql.audit.run import audit_release
-from ppdm_sql.create import describe as answers
-from ppdm_sql.create.messages import made_result
-from ppdm_sql.create.release import create_release, drop_release, refresh_release
 from ppdm_sql.engine.result import Result
 from ppdm_sql.errors import StatementError
 from ppdm_sql.groups.clause import bind_grouping
@@ -59,6 +56,9 @@ from ppdm_sql.language.syntax import (
     ShowHierarchies,
     ShowReleases,
 )
+from ppdm_sql.lifecycle import describe as answers
+from ppdm_sql.lifecycle.messages import made_result
+from ppdm_sql.lifecycle.release import create_release, drop_release, refresh_release
 from ppdm_sql.publish.messages import published_result
 from ppdm_sql.publish.run import publish
 from ppdm_sql.release.releases import Releases, Wanted
@@ -77,11 +77,11 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.report.model import Report
     from ppdm_sql.audit.report.outcome import Requirement
-    from ppdm_sql.create.describe import ColumnInfo, ReleaseInfo
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.interpret.run import Interpreted, ResultsTable
     from ppdm_sql.language.syntax import AgreementStatement, Statement
-    from ppdm_sql.store.figures import Figure
+    from ppdm_sql.lifecycle.describe import ColumnInfo, ReleaseInfo
+    from ppdm_sql.store.figures import VersionFigure
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.publications import PublishedRelease
     from ppdm_sql.treatments.treatment import Treatment
@@ -163,7 +163,7 @@ class Owner:
         """Return the columns of a release: role, treatment, what undoes it."""
         return answers.describe_release(self._releases, DescribeRelease(parse_name(release)))
 
-    def figures(self, release: str) -> list[Figure]:
+    def figures(self, release: str) -> list[VersionFigure]:
         """Return what GENERALIZE of a release reached and cost; empty without one."""
         return answers.release_figures(self._releases, parse_name(release))
 

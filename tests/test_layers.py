@@ -12,7 +12,7 @@ import grimp
 import pytest
 
 from ppdm_sql.treatments import TREATMENTS
-from ppdm_sql.treatments.generalize import Generalize
+from ppdm_sql.treatments.generalized_column import Generalize
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ppdm_sql"

@@ -33,7 +33,7 @@ from ppdm_sql.errors import (
 if TYPE_CHECKING:
     import os
 
-    from ppdm_sql.engine.rows import TableRows
+    from ppdm_sql.engine.table_rows import TableRows
 
 _UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMG]i?B)\Z", re.IGNORECASE)
@@ -95,7 +95,7 @@ class Analyst:
 
     def sql(self, query: str) -> TableRows:
         """Run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES and return its rows."""
-        from ppdm_sql.engine.rows import TableRows
+        from ppdm_sql.engine.table_rows import TableRows
 
         try:
             query.encode()

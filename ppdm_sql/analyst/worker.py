@@ -1,7 +1,7 @@
 """The process in which an analyst's statements run: started, given statements, killed at will.
 
 It imports as little as it can, because somebody waits for it to start; so it talks to DuckDB
-itself instead of through `session/engine.py`. It holds nothing but a published file.
+itself instead of through `engine/duckdb.py`. It holds nothing but a published file.
 
 An answer with rows is a message, an Arrow stream and a second message, because an error can still
 come while rows are read.

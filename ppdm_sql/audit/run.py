@@ -11,12 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ppdm_sql.about import __version__
 from ppdm_sql.audit.assembly import Material, assemble
 from ppdm_sql.audit.measure.diversity import SensitiveValues
 from ppdm_sql.audit.measure.figure import Figure
 from ppdm_sql.audit.read import sql
 from ppdm_sql.audit.read.background import read_background
-from ppdm_sql.audit.read.earlier import Unreadable, read_earlier
+from ppdm_sql.audit.read.earlier_versions import Unreadable, read_earlier
 from ppdm_sql.audit.read.subject import numbers_of
 from ppdm_sql.audit.read.version import (
     NOT_MATCHED,
@@ -30,10 +31,9 @@ from ppdm_sql.audit.report.requirements import check_known
 from ppdm_sql.audit.report.script import redacted
 from ppdm_sql.engine.duckdb import engine_version
 from ppdm_sql.errors import PpdmError
-from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.ladders import climb, group_numbers
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

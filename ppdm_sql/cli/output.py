@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ppdm_sql.create.describe import ColumnInfo
     from ppdm_sql.engine.result import Result
-    from ppdm_sql.engine.rows import TableRows
-    from ppdm_sql.store.figures import Figure
+    from ppdm_sql.engine.table_rows import TableRows
+    from ppdm_sql.lifecycle.describe import ColumnInfo
+    from ppdm_sql.store.figures import VersionFigure
 
 FORMATS = ("table", "csv", "json")
 _PIPE_WIDTH = 100_000
@@ -89,7 +89,7 @@ def print_text(text: str) -> None:
     click.echo(_plain(text).plain)
 
 
-def print_infos(infos: Sequence[ColumnInfo | Figure], form: str) -> None:
+def print_infos(infos: Sequence[ColumnInfo | VersionFigure], form: str) -> None:
     """Print what is known of a release: its columns, or its figures."""
     rows = [tuple(asdict(info).values()) for info in infos]
     columns = list(asdict(infos[0])) if infos else []

@@ -13,7 +13,7 @@ from urllib.parse import quote as percent_encode
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.delivery.place import put_file, put_folder
+from ppdm_sql.delivery.workplace import put_file, put_folder
 from ppdm_sql.engine.sql import create_schema, table_of
 from ppdm_sql.errors import InternalError
 from ppdm_sql.foreign.contents import Contents, contents_of

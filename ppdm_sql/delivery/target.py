@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from ppdm_sql.names import Name, QualifiedName
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ppdm_sql.language.syntax import PublishRelease
+    from ppdm_sql.errors import Span
 
 _AMBIGUOUS = frozenset({"main", "temp", "system"})
 """Names that every DuckDB database has already."""
@@ -24,38 +25,48 @@ _ALWAYS_LISTED = frozenset({"release", "version", "published_at", "rows", "publi
 """What every version of this program has written of a release; more came with the years."""
 
 
-def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where somebody wants a publication."""
+
+    path: str
+    is_folder: bool = False
+    """Of Parquet files; else one database file."""
+    span: Span | None = None
+
+
+def target_of(place: Place, names: list[QualifiedName]) -> Path:
     """Return where to publish; refuse a place that is not free for it."""
-    target = Path(statement.path).absolute()
-    is_file = statement.format == "duckdb"
-    if not statement.path or (is_file and (statement.path.endswith("/") or target.is_dir())):
+    target = Path(place.path).absolute()
+    is_file = not place.is_folder
+    if not place.path or (is_file and (place.path.endswith("/") or target.is_dir())):
         raise BindError(
             "a database is published to a file",
-            statement.path_span,
+            place.span,
             "write TO 'study.duckdb', or TO 'folder/' (FORMAT parquet)",
             code="wrong_kind_of_file",
         )
     if not target.parent.is_dir():
-        folder = Path(statement.path).parent
+        folder = Path(place.path).parent
         raise BindError(
             f"there is no folder '{folder}'",
-            statement.path_span,
+            place.span,
             f"make it first: mkdir -p '{folder}'",
             code="no_such_file",
         )
     if target.is_symlink():
         raise Refused(
-            f"'{statement.path}' is a symbolic link",
-            statement.path_span,
+            f"'{place.path}' is a symbolic link",
+            place.span,
             "name what it points to",
             code="symbolic_link",
         )
     if is_file:
-        _check_stem(statement, target, names)
+        _check_stem(place, target, names)
     if target.exists() and not (_is_our_file(target) if is_file else _is_our_folder(target)):
         raise Refused(
-            f"'{statement.path}' is there and is not a publication",
-            statement.path_span,
+            f"'{place.path}' is there and is not a publication",
+            place.span,
             "publish under another name, or remove it: nothing else is ever replaced",
             code="target_taken",
         )
@@ -63,14 +74,14 @@ def target_of(statement: PublishRelease, names: list[QualifiedName]) -> Path:
     if is_file and log.exists():
         raise Refused(
             f"'{log.name}' is beside it: whoever opens the new file would have it applied to it",
-            statement.path_span,
+            place.span,
             "remove that file",
             code="stale_log",
         )
     return target
 
 
-def _check_stem(statement: PublishRelease, target: Path, names: list[QualifiedName]) -> None:
+def _check_stem(place: Place, target: Path, names: list[QualifiedName]) -> None:
     """Refuse a file whose name is that of a schema: `study.patients` would be unclear in it."""
     stems = {Name(target.stem), Name(target.name.lstrip(".").partition(".")[0])}
     schemas = {name.parts[0] for name in names} | {Name(word) for word in _AMBIGUOUS}
@@ -78,7 +89,7 @@ def _check_stem(statement: PublishRelease, target: Path, names: list[QualifiedNa
         raise Refused(
             f"a file '{target.name}' is called like the schema '{schema}': to those who open it,"
             f" '{schema}.…' would not be clear",
-            statement.path_span,
+            place.span,
             "give the file another name",
             code="ambiguous_name",
         )

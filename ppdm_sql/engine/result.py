@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ppdm_sql.engine.duckdb import withheld
-from ppdm_sql.engine.rows import TableRows
+from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import StatementError
 
 if TYPE_CHECKING:

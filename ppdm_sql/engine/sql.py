@@ -9,7 +9,7 @@ from sqlglot import ErrorLevel, exp
 from ppdm_sql.errors import InternalError
 
 if TYPE_CHECKING:
-    from ppdm_sql.engine.targets import Target
+    from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.names import QualifiedName
 
 KERNEL_PREFIX = "ppdm_"
@@ -27,7 +27,7 @@ def to_sql(tree: exp.Expr, dialect: str = "duckdb", pretty: bool = False) -> str
     )
 
 
-def check_tree(tree: exp.Expr, target: Target) -> None:
+def check_tree(tree: exp.Expr, target: SqlTarget) -> None:
     """Raise when a tree holds a node the target may not be given: default deny."""
     for node in tree.walk():
         if type(node) not in target.nodes:

@@ -22,7 +22,7 @@ _NEUTRAL: frozenset[type[exp.Expr]] = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SqlTarget:
     """An engine: its dialect, the nodes it may be given, whether it can call our kernels."""
 
     name: str
@@ -31,7 +31,7 @@ class Target:
     calls_kernels: bool = False
 
 
-DUCKDB = Target(
+DUCKDB = SqlTarget(
     "duckdb",
     "duckdb",
     _NEUTRAL
@@ -52,4 +52,4 @@ DUCKDB = Target(
     calls_kernels=True,
 )
 
-TARGETS: dict[str, Target] = {target.name: target for target in (DUCKDB,)}
+TARGETS: dict[str, SqlTarget] = {target.name: target for target in (DUCKDB,)}

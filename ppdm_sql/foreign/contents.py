@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.duckdb import Engine, OpenError
 from ppdm_sql.engine.sql import table_of
-from ppdm_sql.errors import EngineError
+from ppdm_sql.errors import EngineError, Refused
 from ppdm_sql.names import Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -53,15 +53,25 @@ class Contents:
     """Everything that runs or computes when it is read: views, macros, generated columns, …"""
 
 
-def attach_foreign(engine: Engine, path: Path, alias: Name) -> Contents:
-    """Attach a file of somebody else's, for reading; return what is in it: read only tables."""
+def attach_foreign(engine: Engine, path: Path, alias: Name) -> frozenset[QualifiedName]:
+    """Attach a file of somebody else's, for reading; return its tables.
+
+    Raises, before anything in it is read, where there is anything else.
+    """
     try:
         engine.attach(path, alias, read_only=True)
     except OpenError:
         raise EngineError(
             f"'{path}' cannot be opened as a DuckDB database", code="not_a_database"
         ) from None
-    return _contents(engine, alias)
+    contents = _contents(engine, alias)
+    if contents.others:
+        raise Refused(
+            f"'{path}' holds more than tables: {', '.join(contents.others)}",
+            hint="PUBLISH RELEASE writes tables alone; a view of a stranger runs when it is read",
+            code="foreign_objects",
+        )
+    return contents.tables
 
 
 def contents_of(path: Path) -> Contents | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from ppdm_sql.errors import BindError, suggest
-from ppdm_sql.groups.grouping import BoundTarget, GroupedColumn, Grouping
+from ppdm_sql.groups.compile import BoundTarget, GroupedColumn, Grouping
 from ppdm_sql.groups.shapes import Hierarchy, OnlySuppress
 from ppdm_sql.groups.when import bind_when
 from ppdm_sql.language.syntax import Role
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.language.syntax import (
         ColumnName,
-        Generalize,
+        GeneralizeClause,
         GeneralizedColumn,
         TargetClause,
     )
@@ -39,7 +39,7 @@ class Hierarchies(Protocol):
 
 def bind_grouping(
     hierarchies: Hierarchies,
-    clause: Generalize,
+    clause: GeneralizeClause,
     rules: Sequence[BoundRule],
     columns: Mapping[Name, SourceColumn],
     options: Mapping[str, str],
@@ -75,7 +75,7 @@ def bind_grouping(
 
 def _grouped(
     column: GeneralizedColumn,
-    clause: Generalize,
+    clause: GeneralizeClause,
     rules: Sequence[BoundRule],
     hierarchies: Hierarchies,
 ) -> GroupedColumn:

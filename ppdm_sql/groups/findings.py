@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ppdm_sql.groups import search
-    from ppdm_sql.groups.grouping import Grouping
+    from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
     from ppdm_sql.names import Name
@@ -57,7 +57,7 @@ class Findings:
     grouping: Grouping
     done: Generalized
     measures: search.Measures
-    plain: search.Outcome | None
+    plain: search.SearchResult | None
     """Plain k-anonymity of all rows, for comparison; None where it cannot be had."""
     unique_untouched_rows: int
     """Rows outside the high class that show what nobody else does."""

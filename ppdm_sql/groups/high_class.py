@@ -12,8 +12,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import InternalError
-from ppdm_sql.groups.findings import Tie
-from ppdm_sql.groups.grouping import (
+from ppdm_sql.groups.compile import (
     COUNT,
     HIGH,
     ROWS,
@@ -24,13 +23,14 @@ from ppdm_sql.groups.grouping import (
     high_flag,
     subquery,
 )
+from ppdm_sql.groups.findings import Tie
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.groups.grouping import Grouping, When
+    from ppdm_sql.groups.compile import Grouping, When
     from ppdm_sql.names import Name
     from ppdm_sql.release.model import Plan
     from ppdm_sql.release.version import Version

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import InternalError, Refused
-from ppdm_sql.groups.grouping import (
+from ppdm_sql.groups.compile import (
     COMBINATIONS,
     COUNT,
     HIGH,
@@ -33,7 +33,7 @@ from ppdm_sql.release.compile import rows_with, source_table
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
-    from ppdm_sql.groups.grouping import Grouping
+    from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.release.model import Plan
     from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.types import ColumnType

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from ppdm_sql.errors import BindError, EngineError, Refused
 from ppdm_sql.groups import queries, search
-from ppdm_sql.groups.findings import Findings, Generalized, Population
-from ppdm_sql.groups.grouping import (
+from ppdm_sql.groups.compile import (
     COMBINATIONS,
     COUNT,
     ID,
@@ -24,6 +23,7 @@ from ppdm_sql.groups.grouping import (
     key_column,
     label_column,
 )
+from ppdm_sql.groups.findings import Findings, Generalized, Population
 from ppdm_sql.groups.high_class import find_ties, unique_untouched_query
 from ppdm_sql.groups.ladders import says_two_things
 from ppdm_sql.groups.search.cells import Scale, code_cells
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from ppdm_sql.groups.grouping import BoundTarget, Grouping
+    from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.groups.search import Problem, Target
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
@@ -194,7 +194,7 @@ class Generalizing:
             "source"
         )
 
-    def _plain(self, population: Population) -> search.Outcome | None:
+    def _plain(self, population: Population) -> search.SearchResult | None:
         """Return plain k-anonymity of all rows, for comparison; None where it cannot be had."""
         if self.grouping.k > population.rows:
             return None

@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from ppdm_sql.errors import BindError, StatementError, suggest
-from ppdm_sql.groups.grouping import SLOT, When
+from ppdm_sql.groups.compile import SLOT, When
 from ppdm_sql.names import Name
 from ppdm_sql.types import Kind
 

@@ -20,7 +20,7 @@ from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
-    from ppdm_sql.groups.grouping import Grouping
+    from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.interpret.predicates import Constant
 
 _RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?), (-?\d+(?:\.\d+)?)\)")

@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from ppdm_sql.errors import PpdmError, plural
-from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.interpret.forward import NeedsTableError, formulas
 from ppdm_sql.interpret.labels import why_not
 from ppdm_sql.interpret.predicates import (

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, EngineError, Span
-from ppdm_sql.groups.grouping import (
+from ppdm_sql.groups.compile import (
     COMBINATIONS,
     IS_SUPPRESSED,
     SLOT,
@@ -25,12 +25,9 @@ from ppdm_sql.interpret.rewriting import Images, Rewriter
 from ppdm_sql.interpret.tables import translate_table
 from ppdm_sql.interpret.wording import shown
 from ppdm_sql.language.script import parse_name
-from ppdm_sql.language.syntax import FileSource, InterpretTable, Role, TableSource
-from ppdm_sql.names import Name
+from ppdm_sql.language.syntax import FileSource, InterpretTable, TableSource
 from ppdm_sql.release.compile import rows_with, source_table
-from ppdm_sql.release.model import BoundRule, Step
 from ppdm_sql.release.releases import Wanted
-from ppdm_sql.treatments.keep import Keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,10 +36,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ppdm_sql.language.syntax import InterpretPredicate
+    from ppdm_sql.names import Name
+    from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
 
-_ORIGINAL = Name("ppdm_original")
+_ORIGINAL = "ppdm_original"
 _TABLES = (".csv", ".tsv", ".parquet")
 
 
@@ -186,7 +185,7 @@ class _SourceValues:
         """Return the released numbers of a column with their originals."""
         if name not in self._images:
             released = _quoted(self._spelled(name))
-            original = exp.cast(_quoted(_ORIGINAL.text), "DOUBLE")
+            original = exp.cast(_quoted(_ORIGINAL), "DOUBLE")
             query = (
                 exp.select(
                     exp.alias_(exp.cast(released, "DOUBLE"), "released"),
@@ -212,7 +211,7 @@ class _SourceValues:
         query = (
             exp.select(
                 exp.alias_(column, "released"),
-                exp.alias_(_quoted(_ORIGINAL.text), "original"),
+                exp.alias_(_quoted(_ORIGINAL), "original"),
             )
             .distinct()
             .from_(self._pairs(name))
@@ -254,11 +253,9 @@ class _SourceValues:
     def _pairs(self, name: Name) -> exp.Subquery:
         """Return a column as it is released, beside its original."""
         rule = self._rule(name)
-        column = rule.columns[rule.names.index(name)]
-        keep = Step(Keep((column,)), "ppdm_keep")
-        beside = BoundRule((column,), (_ORIGINAL,), Role.NEUTRAL, (keep,), is_released=True)
-        pairs = replace(self._version.release, rules=(rule, beside))
-        select = rows_with(replace(self._version, release=pairs), {})
+        original = rule.columns[rule.names.index(name)].name.text
+        alone = replace(self._version, release=replace(self._version.release, rules=(rule,)))
+        select = rows_with(alone, {_ORIGINAL: _quoted(original)})
         return select.subquery("pairs")
 
     def _spelled(self, name: Name) -> str:

@@ -14,7 +14,7 @@ from ppdm_sql.language.hierarchy import refuse_body
 from ppdm_sql.language.syntax import (
     ColumnName,
     Condition,
-    Generalize,
+    GeneralizeClause,
     GeneralizedColumn,
     TargetClause,
 )
@@ -36,7 +36,7 @@ AFTER_TARGETS = ("SUPPRESS", "WITH")
 """What may follow the targets."""
 
 
-def parse_generalize(cursor: Cursor) -> Generalize:
+def parse_generalize(cursor: Cursor) -> GeneralizeClause:
     """Take the whole clause."""
     start = cursor.expect("GENERALIZE")
     columns = [_column(cursor)]
@@ -56,7 +56,7 @@ def parse_generalize(cursor: Cursor) -> Generalize:
         targets.append(_target(cursor))
     percent = _percent(cursor) if cursor.take("SUPPRESS") else 0
     span = cursor.span_from(start)
-    return Generalize(tuple(columns), tuple(targets), when, percent, span)
+    return GeneralizeClause(tuple(columns), tuple(targets), when, percent, span)
 
 
 def _column(cursor: Cursor) -> GeneralizedColumn:

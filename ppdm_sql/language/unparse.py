@@ -26,7 +26,7 @@ from ppdm_sql.language.syntax import (
     ExportAgreement,
     FileBody,
     FileSource,
-    Generalize,
+    GeneralizeClause,
     HierarchyBody,
     ImportAgreement,
     InterpretPredicate,
@@ -151,7 +151,7 @@ def _rule(rule: ColumnRule) -> str:
     return f"{columns} {rule.role}" + (f" AS {treatments}" if treatments else "")
 
 
-def _generalize(clause: Generalize) -> str:
+def _generalize(clause: GeneralizeClause) -> str:
     columns = ", ".join(
         _name(column.column.name) + _using(column.hierarchy) for column in clause.columns
     )

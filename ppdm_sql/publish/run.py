@@ -11,8 +11,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.delivery.destinations import INFO, INFO_TYPES, DatabaseFile, ParquetFolder
-from ppdm_sql.delivery.place import workplace
-from ppdm_sql.delivery.target import target_of
+from ppdm_sql.delivery.target import Place, target_of
+from ppdm_sql.delivery.workplace import workplace
 from ppdm_sql.errors import (
     BindError,
     EngineError,
@@ -129,7 +129,8 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         )
     _refuse_shadows(engine, statement)
     names = _full_names(releases, statement)
-    target = target_of(statement, names)
+    wanted = Place(statement.path, statement.format != "duckdb", statement.path_span)
+    target = target_of(wanted, names)
     publication = Publication(
         new_name(),
         datetime.now(UTC).replace(tzinfo=None, microsecond=0),

@@ -13,7 +13,7 @@ from sqlglot import exp
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.engine.sql import column_of, table_of
 from ppdm_sql.errors import EngineError, InternalError, Refused, TreatmentError, plural
-from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.language.syntax import TableSource
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName

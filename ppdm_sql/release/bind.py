@@ -21,7 +21,7 @@ from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
 from ppdm_sql.release.lineage import column_identity
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
-from ppdm_sql.treatments.generalize import Generalize as Generalized
+from ppdm_sql.treatments.generalized_column import Generalize as Generalized
 from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.treatments.protocol import InputColumn
 from ppdm_sql.types import VARCHAR, Kind
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ppdm_sql.errors import Span
-    from ppdm_sql.language.syntax import Generalize
+    from ppdm_sql.language.syntax import GeneralizeClause
     from ppdm_sql.release.model import RowClause
     from ppdm_sql.treatments.treatment import Treatment
 
     BindClause: TypeAlias = Callable[
         [
-            Generalize,
+            GeneralizeClause,
             Sequence[BoundRule],
             Mapping[Name, SourceColumn],
             Mapping[str, str],

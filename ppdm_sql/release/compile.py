@@ -23,7 +23,7 @@ from ppdm_sql.release.row_key import canonical_key, row_key_number
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from ppdm_sql.engine.targets import Target
+    from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.release.model import BoundRule, Plan, Release, Step
     from ppdm_sql.treatments.protocol import Joined
 
@@ -320,7 +320,7 @@ def _stage_source(plan: Plan, stage: int, carried: Mapping[str, exp.Expr]) -> ex
     return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
 
 
-def _source(release: Release, target: Target) -> exp.Expr:
+def _source(release: Release, target: SqlTarget) -> exp.Expr:
     """Return the source; under an agreement with its KEY as the sites share it."""
     table = source_table(release.source)
     if release.agreement is None:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ppdm_sql.engine.targets import DUCKDB
-from ppdm_sql.treatments.generalize import Generalize
+from ppdm_sql.treatments.generalized_column import Generalize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sqlglot import exp
 
-    from ppdm_sql.engine.targets import Target
+    from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Role, Source
     from ppdm_sql.names import Name, QualifiedName
@@ -137,7 +137,7 @@ class Plan:
 
     release: Release
     storage: Storage
-    target: Target = DUCKDB
+    target: SqlTarget = DUCKDB
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,14 @@ with the version that they come from, and an answer says so where there is a cho
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, InternalError, PpdmError, StoreError, placed_at, suggest
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.release.bind import bind_release
 from ppdm_sql.release.sources import Sources
-from ppdm_sql.release.version import Version, definition_of
+from ppdm_sql.release.version import open_version
 from ppdm_sql.store import agreements, catalog
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ppdm_sql.language.syntax import CreateRelease
     from ppdm_sql.release.bind import BindClause
     from ppdm_sql.release.model import Release
+    from ppdm_sql.release.version import Version
     from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import Entry
     from ppdm_sql.store.keys import RootKey
@@ -80,10 +81,7 @@ class Releases:
 
     def open(self, entry: Entry, span: Span | None = None) -> Version:
         """Return a version bound to its source as it is now; errors point at `span`."""
-        with placed_at(span):
-            statement = definition_of(entry)
-            release = replace(self.bind(statement), formula=entry.formula)
-        return Version(release, entry.storage, engine=self.engine, entry=entry, statement=statement)
+        return open_version(self.engine, entry, self.bind, span)
 
     def open_wanted(self, wanted: Wanted) -> tuple[Version, tuple[str, ...]]:
         """Return the version that a statement wants, and what is to be said of the choice.

@@ -6,11 +6,11 @@ start from a `Version`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import BindError
+from ppdm_sql.errors import BindError, placed_at
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.release.compile import release_select
@@ -18,12 +18,14 @@ from ppdm_sql.release.model import Plan
 from ppdm_sql.store import catalog, parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from sqlglot import exp
 
     from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
     from ppdm_sql.parameters import DrawnBySlot
+    from ppdm_sql.release.model import Release
     from ppdm_sql.store.catalog import ColumnEntry, Entry
 
 
@@ -62,6 +64,16 @@ class Version(Plan):
                     hint="write CREATE OR REPLACE RELEASE: what was drawn does not fit any more",
                     code="source_changed",
                 )
+
+
+def open_version(
+    engine: Engine, entry: Entry, bind: Callable[[CreateRelease], Release], span: Span | None
+) -> Version:
+    """Parse and bind a stored definition; errors in it point at `span`."""
+    with placed_at(span):
+        statement = definition_of(entry)
+        release = replace(bind(statement), formula=entry.formula)
+    return Version(release, entry.storage, engine=engine, entry=entry, statement=statement)
 
 
 def definition_of(entry: Entry) -> CreateRelease:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.errors import BindError, PpdmError, Refused, StoreError, suggest
+from ppdm_sql.errors import BindError, Refused, StoreError, placed_at, suggest
 from ppdm_sql.language.unparse import treatment_text, unparse
 from ppdm_sql.names import Name
 from ppdm_sql.release.agreed import agreement_statement, check_agreement
@@ -118,13 +118,10 @@ class Agreements:
                 statement.span,
                 code="not_read",
             ) from None
-        try:
+        with placed_at(statement.span):
             brought = _agreement_of(unseal(sealed, self.ask(False)))
             words = {treatment.keyword: treatment for treatment in self.releases.treatments}
             check_agreement(agreement_statement(brought), words)
-        except PpdmError as error:
-            error.span = statement.span  # a definition that came by file stands in no script
-            raise
         engine = self.releases.engine
         with engine.transaction():
             there = agreements.find_agreement(engine, brought.name)

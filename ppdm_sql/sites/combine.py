@@ -15,12 +15,11 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.delivery.destinations import INFO_TYPES, DatabaseFile
-from ppdm_sql.delivery.place import workplace
-from ppdm_sql.delivery.target import target_of
+from ppdm_sql.delivery.target import Place, target_of
+from ppdm_sql.delivery.workplace import workplace
 from ppdm_sql.errors import BindError, plural
-from ppdm_sql.language.syntax import PublishRelease
 from ppdm_sql.names import Name, chain
-from ppdm_sql.sites.parts import (
+from ppdm_sql.sites.site_files import (
     Part,
     PartColumn,
     check_agreement,
@@ -196,7 +195,7 @@ def _write(
     notes: tuple[str, ...],
 ) -> Combined:
     name = first.release
-    target = target_of(PublishRelease((), str(to)), [name])
+    target = target_of(Place(str(to)), [name])
     comments = {
         column.name.text: ", ".join((column.role, chain(column.treatments))) for column in columns
     }

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from sqlglot import exp
 
+from ppdm_sql.about import __version__
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import StoreError
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.store.parameters import VersionStorage, owner_table
-from ppdm_sql.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

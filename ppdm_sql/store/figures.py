@@ -29,7 +29,7 @@ _FIGURES = pa.schema(
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class VersionFigure:
     """One number about a release, with a sentence that says what it is."""
 
     figure: str
@@ -37,7 +37,9 @@ class Figure:
     note: str
 
 
-def record_figures(engine: Engine, storage: VersionStorage, figures: Sequence[Figure]) -> None:
+def record_figures(
+    engine: Engine, storage: VersionStorage, figures: Sequence[VersionFigure]
+) -> None:
     """Write down the figures of a version."""
     rows = [
         {
@@ -53,11 +55,11 @@ def record_figures(engine: Engine, storage: VersionStorage, figures: Sequence[Fi
     engine.insert(owner_table("figures"), pa.Table.from_pylist(rows, schema=_FIGURES))
 
 
-def list_figures(engine: Engine, storage: VersionStorage) -> list[Figure]:
+def list_figures(engine: Engine, storage: VersionStorage) -> list[VersionFigure]:
     """Return the figures of a version; none for a release without GENERALIZE."""
     rows = engine.query(
         'SELECT figure, value, note FROM "ppdm_store"."ppdm_owner"."figures"'
         " WHERE release_id = ? AND version = ? ORDER BY position",
         (storage.release_id, storage.version),
     ).to_pylist()
-    return [Figure(row["figure"], row["value"], row["note"]) for row in rows]
+    return [VersionFigure(row["figure"], row["value"], row["note"]) for row in rows]

@@ -6,8 +6,6 @@ database file alone protects nothing. The folder must be the owner's alone.
 
 from __future__ import annotations
 
-import errno
-import fcntl
 import os
 import secrets
 import stat
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 _MAGIC = b"DUCK"
 """What a database of DuckDB has in its ninth to twelfth byte, encrypted or not."""
 _PUBLISHED = "; what PUBLISH RELEASE wrote is asked with `ppdm query`"
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -94,36 +91,6 @@ def secure(database: Path) -> None:
 def wal_of(database: Path) -> Path:
     """Return the name of a database's write-ahead log."""
     return database.with_name(database.name + ".wal")
-
-
-def lock(database: Path) -> int | None:
-    """Take the lock of a store; return its handle, or None if somebody has it.
-
-    DuckDB locks the database file itself, and POSIX lets go of that lock as soon as this process
-    closes any handle of the file: a copy, a look at its first bytes. So there is a second lock, on
-    a file of its own, and nobody but DuckDB opens the database. Where the file system knows no
-    such locks, DuckDB's is the only one.
-    """
-    handle = os.open(lock_of(database), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            os.close(handle)
-            return None
-    return handle
-
-
-def unlock(handle: int) -> None:
-    """Give a lock back, also where a forked process still holds the handle."""
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_UN)
-    os.close(handle)
-
-
-def lock_of(database: Path) -> Path:
-    """Return the name of a store's lock: it stays there, empty."""
-    return database.with_name(f".{database.name}.lock")
 
 
 def spill_folder(database: Path) -> Path:

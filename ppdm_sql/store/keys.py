@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ppdm_sql.chance.draws import Draws, Stream
+from ppdm_sql.randomness.draws import Draws, Stream
 
 ROOT_KEY_BYTES = 32
 

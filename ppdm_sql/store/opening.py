@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ppdm_sql.engine.duckdb import Engine, OpenError
 from ppdm_sql.errors import StoreError
 from ppdm_sql.names import STORE_CATALOG
-from ppdm_sql.store import folder
+from ppdm_sql.store import folder, lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,13 +57,13 @@ def _open_file(engine: Engine, database: Path) -> None:
 
 def _lock(engine: Engine, database: Path) -> None:
     try:
-        handle = folder.lock(database)
+        handle = lock.lock(database)
     except OSError as error:
         raise StoreError(
             f"'{database}' cannot be locked: {error.strerror}", code="not_opened"
         ) from None
     if handle is not None:
-        engine.at_end(folder.unlock, handle)
+        engine.at_end(lock.unlock, handle)
         return
     held = OpenError(OpenError.ELSEWHERE)
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.treatments.digit_shift import BitMinus, BitPlus
-from ppdm_sql.treatments.generalize import Generalize
+from ppdm_sql.treatments.generalized_column import Generalize
 from ppdm_sql.treatments.graded_grouping import GradedGrouping
 from ppdm_sql.treatments.hybrid import Hybrid
 from ppdm_sql.treatments.keep import Keep

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from ppdm_sql.chance.permutation import secret_permutation
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
+from ppdm_sql.randomness.permutation import secret_permutation
 from ppdm_sql.treatments.arguments import ArgumentSpec, text
 from ppdm_sql.treatments.expressions import as_text, comparison, literal_of
 from ppdm_sql.treatments.kernels.keyed_name import pseudonym

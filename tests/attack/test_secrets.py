@@ -22,10 +22,10 @@ import pytest
 import ppdm_sql
 from ppdm_sql import PpdmError
 from ppdm_sql.cli import main
-from ppdm_sql.create import describe as answers
-from ppdm_sql.create.release import refresh_release
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import DescribeRelease, ExplainRelease, RefreshRelease
+from ppdm_sql.lifecycle import describe as answers
+from ppdm_sql.lifecycle.release import refresh_release
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.store import catalog
 from tests.attack import canaries

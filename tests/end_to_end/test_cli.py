@@ -557,7 +557,7 @@ def test_a_bug_ends_with_1_and_tells_no_data(
     def broken(*_: object) -> None:
         raise KeyError("Ada has HIV")
 
-    monkeypatch.setattr("ppdm_sql.create.describe.list_releases", broken)
+    monkeypatch.setattr("ppdm_sql.lifecycle.describe.list_releases", broken)
     done = ppdm("show", "--db", db)
     assert done.code == 1
     assert done.out == ""
@@ -578,7 +578,7 @@ def test_an_internal_error_ends_with_1(
     def broken(*_: object) -> None:
         raise ppdm_sql.InternalError("something is wrong")
 
-    monkeypatch.setattr("ppdm_sql.create.describe.list_releases", broken)
+    monkeypatch.setattr("ppdm_sql.lifecycle.describe.list_releases", broken)
     assert ppdm("show", "--db", db).code == 1
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.cli import main
-from ppdm_sql.delivery.place import WORKPLACE_PREFIX
+from ppdm_sql.delivery.workplace import WORKPLACE_PREFIX
 from tests.conftest import PEOPLE
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.names import STORE_CATALOG
 from ppdm_sql.treatments import TREATMENTS
-from ppdm_sql.treatments.generalize import Generalize
+from ppdm_sql.treatments.generalized_column import Generalize
 from tests.conftest import PEOPLE
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from ppdm_sql.language.syntax import (
     ExplainRelease,
     FileBody,
     FileSource,
-    Generalize,
+    GeneralizeClause,
     GeneralizedColumn,
     InterpretPredicate,
     InterpretTable,
@@ -204,7 +204,7 @@ _TARGETS = st.one_of(
     ),
 )
 _GENERALIZE = st.builds(
-    Generalize,
+    GeneralizeClause,
     st.lists(
         st.builds(GeneralizedColumn, _COLUMNS, st.none() | _COLUMNS), min_size=1, max_size=2
     ).map(tuple),
@@ -227,12 +227,12 @@ _BODIES = st.one_of(
 )
 
 
-_PERHAPS_GENERALIZE: st.SearchStrategy[Generalize | None] = st.none() | _GENERALIZE
+_PERHAPS_GENERALIZE: st.SearchStrategy[GeneralizeClause | None] = st.none() | _GENERALIZE
 
 
 def _releases(
     sources: st.SearchStrategy[Source],
-    generalize: st.SearchStrategy[Generalize | None] = _PERHAPS_GENERALIZE,
+    generalize: st.SearchStrategy[GeneralizeClause | None] = _PERHAPS_GENERALIZE,
 ) -> st.SearchStrategy[CreateRelease]:
     rules = st.lists(_RULES, min_size=1, max_size=2).map(tuple)
     return st.builds(

@@ -13,7 +13,7 @@ from sqlglot.errors import UnsupportedError
 import ppdm_sql
 from ppdm_sql.engine.duckdb import Engine
 from ppdm_sql.engine.sql import check_tree, table_of, to_sql
-from ppdm_sql.engine.targets import DUCKDB, TARGETS, Target
+from ppdm_sql.engine.targets import DUCKDB, TARGETS, SqlTarget
 from ppdm_sql.errors import BindError, InternalError, Refused
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease, FileSource, TableSource
@@ -193,7 +193,7 @@ class TestCheckTree:
         ],
     )
     def test_a_release_is_checked_against_its_target(self, clinic: Owner, rules: str) -> None:
-        bare = Target("bare", "duckdb", frozenset({exp.Alias, exp.Identifier}))
+        bare = SqlTarget("bare", "duckdb", frozenset({exp.Alias, exp.Identifier}))
         with pytest.raises(InternalError, match="is not allowed in SQL for bare"):
             release_select(Plan(bind(clinic, rules), Shelf(), bare))
 

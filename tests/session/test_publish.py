@@ -16,7 +16,7 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.delivery.destinations import parquet_name
-from ppdm_sql.delivery.place import WORKPLACE_PREFIX
+from ppdm_sql.delivery.workplace import WORKPLACE_PREFIX
 from ppdm_sql.names import QualifiedName, quote
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.store.publications import publication_keys
@@ -297,7 +297,7 @@ def test_a_folder_that_cannot_be_swapped_is_told(
     def no_swap(*_: object) -> None:
         raise OSError(38, "this system cannot swap two folders at once")
 
-    monkeypatch.setattr("ppdm_sql.delivery.place._exchange", no_swap)
+    monkeypatch.setattr("ppdm_sql.delivery.workplace._exchange", no_swap)
     with pytest.raises(ppdm_sql.StoreError, match="cannot swap two folders"):
         releases.publish("open.wards", to="out", format="parquet")
     assert Path("out", "release_info.parquet").read_bytes() == before
@@ -412,7 +412,7 @@ def test_an_error_in_one_release_publishes_none(releases: Owner) -> None:
 def test_two_publications_at_once_do_not_clear_each_other_away(
     releases: Owner, tmp_path: Path
 ) -> None:
-    from ppdm_sql.delivery.place import workplace
+    from ppdm_sql.delivery.workplace import workplace
 
     dead = tmp_path / f"{WORKPLACE_PREFIX}dead"
     dead.mkdir()

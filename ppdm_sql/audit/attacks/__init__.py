@@ -26,13 +26,13 @@ from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
 from ppdm_sql.audit.attacks.mean_kept import MeanKept
 from ppdm_sql.audit.attacks.ordering import Ordering
-from ppdm_sql.audit.attacks.protocol import NONE, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, AimKind, Needs
 from ppdm_sql.audit.attacks.spectral import Spectral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.attacks.protocol import Attack, Finding, Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Attack, Finding, Scene
 
 ATTACKS: tuple[Attack, ...] = (
     FaceValue(),
@@ -67,8 +67,8 @@ def run_attacks(scene: Scene, attacks: Sequence[Attack] = ATTACKS) -> list[Findi
     ]
 
 
-def _placed(found: Finding, attack: Attack, target: Target) -> Finding:
+def _placed(found: Finding, attack: Attack, target: Aim) -> Finding:
     """Say what a finding needs, and of which columns it got values where it does not say itself."""
-    columns = found.columns or (() if found.scope is Scope.TABLE else target.names)
+    columns = found.columns or (() if found.scope is AimKind.TABLE else target.names)
     needs = Needs.NOTHING if found.knowledge == NONE else attack.needs
     return replace(found, columns=columns, needs=needs)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import gain
 from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import FloatArray
 
 
@@ -24,13 +24,13 @@ class Averaging:
     needs: ClassVar[Needs] = Needs.NOTHING
     knowledge: ClassVar[str] = NONE
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns that were asked for again."""
-        if target.scope is not Scope.COLUMN or not target.columns[0].is_numeric:
+        if target.scope is not AimKind.COLUMN or not target.columns[0].is_numeric:
             return False
         return target.columns[0].name in scene.again
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Say how much of the noise's variance the mean is rid of."""
         column = target.columns[0]
         before, after = column.original.numbers, column.released.numbers

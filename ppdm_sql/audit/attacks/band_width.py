@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
-from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
+from ppdm_sql.audit.attacks.spacing import gaps_of, step_of
 from ppdm_sql.treatments.kernels.bands import END_OF_BAND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import FloatArray
     from ppdm_sql.treatments.traits import Traits
 
@@ -31,17 +31,17 @@ class BandWidth:
     needs: ClassVar[Needs] = Needs.NOTHING
     knowledge: ClassVar[str] = NONE
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Numbers; those of graded grouping in few bands."""
         column = target.columns[0]
-        if target.scope is not Scope.COLUMN or not column.is_numeric:
+        if target.scope is not AimKind.COLUMN or not column.is_numeric:
             return False
         y = column.pair()[1]
         if len(y) < 2:
             return False
         return not _has_bands(column.traits) or float(np.ptp(np.floor(y))) <= _MOST_BANDS
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Say how many distances from the smallest value come out exactly."""
         x, y = target.columns[0].pair()
         near = 1e-6 * max(float(np.ptp(x)), 1e-300)

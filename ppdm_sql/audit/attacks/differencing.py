@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import gain
 from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import FloatArray, IntArray
 
 _LEAST_ROWS = 10
@@ -26,11 +26,11 @@ class DifferencingClasses:
     needs: ClassVar[Needs] = Needs.VERSION
     knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """The whole, with an earlier version."""
-        return target.scope is Scope.TABLE and scene.earlier is not None
+        return target.scope is AimKind.TABLE and scene.earlier is not None
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Count those whose class is smaller across both versions than the smallest of either."""
         earlier = scene.earlier
         assert earlier is not None
@@ -59,14 +59,14 @@ class DifferencingNumbers:
         " the mean and spread of the original from a public source"
     )
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns of numbers that both versions have."""
-        if target.scope is not Scope.COLUMN or scene.earlier is None:
+        if target.scope is not AimKind.COLUMN or scene.earlier is None:
             return False
         column = target.columns[0]
         return column.is_numeric and column.name in scene.earlier.numbers
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Say how much of this version's error the earlier one takes away."""
         column = target.columns[0]
         assert scene.earlier is not None
@@ -94,14 +94,14 @@ class DifferencingValues:
     needs: ClassVar[Needs] = Needs.VERSION
     knowledge: ClassVar[str] = "this version and those before it, linked person by person"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns of any kind, also what this version shows nothing of."""
-        if target.scope not in (Scope.COLUMN, Scope.HIDDEN) or scene.earlier is None:
+        if target.scope not in (AimKind.COLUMN, AimKind.HIDDEN) or scene.earlier is None:
             return False
         column = target.columns[0]
         return column.name in scene.earlier.shown and bool(column.original.known().any())
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Count originals that the earlier version shows and this one does not."""
         column = target.columns[0]
         assert scene.earlier is not None
@@ -110,7 +110,7 @@ class DifferencingValues:
         return Finding(
             self.name,
             self.knowledge,
-            Scope.COLUMN,
+            AimKind.COLUMN,
             target.label,
             float(learned[there].mean()),
             0.0,

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
 from ppdm_sql.treatments.kernels.digits import shift_digits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import BoolArray, FloatArray
     from ppdm_sql.treatments.traits import Traits
 
@@ -30,16 +30,16 @@ class DigitShift:
     needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "how many decimals the originals are written with"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Numbers whose digits were moved, mostly written with few decimals."""
         column = target.columns[0]
-        if target.scope is not Scope.COLUMN or not column.is_numeric:
+        if target.scope is not AimKind.COLUMN or not column.is_numeric:
             return False
         y = column.pair()[1]
         is_moved = moves(column.traits) != 0
         return is_moved and len(y) > 0 and bool(has_few_decimals(y).mean() > 0.5)
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Compare exactly: a digit is right or wrong."""
         column = target.columns[0]
         x, y = column.pair()

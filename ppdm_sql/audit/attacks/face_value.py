@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.digit_shift import decimals_of, has_few_decimals
-from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_label, chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import FloatArray
 
 
@@ -24,10 +24,10 @@ class FaceValue:
     needs: ClassVar[Needs] = Needs.NOTHING
     knowledge: ClassVar[str] = NONE
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns that are of one kind before and after."""
         column = target.columns[0]
-        if target.scope is not Scope.COLUMN:
+        if target.scope is not AimKind.COLUMN:
             return False
         if not column.is_numeric and (
             column.original.labels is None or column.released.labels is None
@@ -35,7 +35,7 @@ class FaceValue:
             return False
         return bool((column.original.known() & column.released.known()).any())
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Count numbers that are near enough, and labels that are the same."""
         column = target.columns[0]
         if column.is_numeric:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.everybody import whole
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_label, halves
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import IntArray
 
 
@@ -24,16 +24,16 @@ class Frequency:
     needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "how frequent the categories are among comparable people"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns of categories, before and after."""
         column = target.columns[0]
-        if target.scope is not Scope.COLUMN or column.original.labels is None:
+        if target.scope is not AimKind.COLUMN or column.original.labels is None:
             return False
         if column.released.labels is None or column.original.numbers is not None:
             return False
         return len(column.label_pair()[0]) >= 4
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Take the n-th most frequent alias for the n-th most frequent category."""
         # Of all rows: how near frequencies can be and still be told apart goes with their number.
         x, y = whole(target.columns[0], scene).label_pair()

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ppdm_sql.audit.attacks.known_people import Known
 from ppdm_sql.audit.attacks.known_rows import recovered_rows, shown_rows, whole_rows
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class KnownInput:
     needs: ClassVar[Needs] = Needs.PEOPLE
     knowledge: ClassVar[str] = "as many whole rows as the treatment has columns"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Groups of numbers."""
-        if target.scope is not Scope.GROUP or not all(c.is_numeric for c in target.columns):
+        if target.scope is not AimKind.GROUP or not all(c.is_numeric for c in target.columns):
             return False
         return int(shown_rows(target.columns).sum()) > 2 * len(target.columns)
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Turn all rows as the known ones."""
         size = len(target.columns)
         generator = scene.generator(self.name + target.label)

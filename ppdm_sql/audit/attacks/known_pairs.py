@@ -10,11 +10,11 @@ import numpy as np
 from ppdm_sql.audit.attacks.known_people import Known, few
 from ppdm_sql.audit.attacks.known_rows import recovered_rows, shown_rows, whole_rows
 from ppdm_sql.audit.attacks.models import guess_numbers
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_label, chance_number, recovered, tolerance
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.audit.read.subject import Column
     from ppdm_sql.groups.search import IntArray
 
@@ -36,16 +36,16 @@ class KnownPairs:
         """Return how many persons must be known."""
         return f"the original values of {self.persons} persons in the release"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Groups of numbers, and columns; those of a group too, unless they are mixed."""
-        if target.scope is Scope.GROUP:
+        if target.scope is AimKind.GROUP:
             is_possible = all(column.is_numeric for column in target.columns)
         else:
             is_mixed = any(t.keeps_distances for t in target.columns[0].traits)
-            is_possible = target.scope is Scope.COLUMN and not is_mixed
+            is_possible = target.scope is AimKind.COLUMN and not is_mixed
         return is_possible and self._drawn(target, scene).is_possible
 
-    def _drawn(self, target: Target, scene: Scene) -> Known:
+    def _drawn(self, target: Aim, scene: Scene) -> Known:
         return Known(
             scene.sample.person,
             shown_rows(target.columns),
@@ -55,11 +55,11 @@ class KnownPairs:
             whole_rows(target.columns),
         )
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Draw who is known, guess the others, count."""
         drawn, column = self._drawn(target, scene), target.columns[0]
         what = "values"
-        if target.scope is Scope.GROUP:
+        if target.scope is AimKind.GROUP:
             share, chance = recovered_rows(target.columns, drawn)
             what = "rows"
         elif column.is_numeric:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.everybody import whole
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
 from ppdm_sql.audit.attacks.units import is_turned_alone, safe_unit
 from ppdm_sql.audit.measure.shape import matrices
@@ -17,7 +17,7 @@ from ppdm_sql.audit.measure.shape import matrices
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import FloatArray
 
 _MOST_COLUMNS = 8
@@ -32,15 +32,15 @@ class KnownSample:
     needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "the same columns of comparable people, not of those released"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Groups of numbers that were rotated and nothing more."""
-        if target.scope is not Scope.GROUP or not all(c.is_numeric for c in target.columns):
+        if target.scope is not AimKind.GROUP or not all(c.is_numeric for c in target.columns):
             return False
         are_turned = all(is_turned_alone(c) for c in target.columns)
         size = len(target.columns)
         return are_turned and size <= _MOST_COLUMNS and len(matrices(target.columns)[0]) > 8 * size
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Take the turn after which the release is distributed most like the public half."""
         x, y = matrices([whole(column, scene) for column in target.columns])
         unit = safe_unit(x, y)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.units import is_turned_alone, safe_unit
 from ppdm_sql.audit.read.subject import Values
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from ppdm_sql.audit.attacks.likeness import Unlikeness
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.audit.read.subject import Column, Subject
     from ppdm_sql.groups.search import IntArray
 
@@ -40,13 +40,13 @@ class RecordLinkage:
         " whether it was turned around"
     )
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """The whole."""
-        if target.scope is not Scope.TABLE or scene.sample.rows < 2:
+        if target.scope is not AimKind.TABLE or scene.sample.rows < 2:
             return False
         return any(is_comparable(column) for column in target.columns)
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Look for people of the release among its rows; ties are broken by lot."""
         generator = scene.generator(self.name)
         everybody = scene.everybody or scene.sample

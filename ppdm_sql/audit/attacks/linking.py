@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Background, Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Background, Scene
     from ppdm_sql.groups.search import BoolArray, IntArray
 
 
@@ -22,11 +22,11 @@ class Linking:
     needs: ClassVar[Needs] = Needs.TABLE
     knowledge: ClassVar[str] = "the background table"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """The whole, with a background that shares something."""
-        return target.scope is Scope.TABLE and scene.background is not None
+        return target.scope is AimKind.TABLE and scene.background is not None
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Count people who are linked, and where the background has the KEY, rightly linked."""
         background = scene.background
         assert background is not None

@@ -9,13 +9,13 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.digit_shift import decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.everybody import whole
-from ppdm_sql.audit.attacks.protocol import NONE, SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
 from ppdm_sql.audit.attacks.two_sides import keeps_mean_alone
 from ppdm_sql.audit.attacks.units import safe_unit
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import BoolArray, FloatArray
 
 _MOST_OFF = 200
@@ -31,14 +31,14 @@ class MeanKept:
     needs: ClassVar[Needs] = Needs.NOTHING
     knowledge: ClassVar[str] = NONE
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns with mean_noise alone."""
         column = target.columns[0]
-        if target.scope is not Scope.COLUMN or not column.is_numeric:
+        if target.scope is not AimKind.COLUMN or not column.is_numeric:
             return False
         return keeps_mean_alone(column.traits) and len(column.pair()[1]) > 1
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Guess how many rows are on each side, from all rows: the mean is theirs."""
         column = target.columns[0]
         x, y = column.pair()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, halves, recovered, tolerance
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import FloatArray
 
 
@@ -25,13 +25,13 @@ class Ordering:
         "how the original is distributed among comparable people, and whether it was turned around"
     )
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns of numbers."""
-        if target.scope is not Scope.COLUMN or not target.columns[0].is_numeric:
+        if target.scope is not AimKind.COLUMN or not target.columns[0].is_numeric:
             return False
         return len(target.columns[0].pair()[0]) >= 4
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Give the value of a rank to whoever has the rank, in the right one of both directions."""
         x, y = target.columns[0].pair()
         near = tolerance(x)

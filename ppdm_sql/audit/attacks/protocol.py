@@ -25,7 +25,7 @@ SHARE = "{share}"
 """Stands for the share in what a finding says, so that it can be rounded before it is told."""
 
 
-class Scope(StrEnum):
+class AimKind(StrEnum):
     """What an attack is aimed at."""
 
     COLUMN = "column"
@@ -48,10 +48,10 @@ class Needs(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Aim:
     """The columns an attack is aimed at."""
 
-    scope: Scope
+    scope: AimKind
     columns: tuple[Column, ...]
 
     @property
@@ -129,7 +129,7 @@ class Scene:
         """Return a generator of its own for each attack: their order decides nothing."""
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
-    def targets(self) -> Iterator[Target]:
+    def targets(self) -> Iterator[Aim]:
         """Return everything an attack can be aimed at: columns, groups, the whole."""
         everything = [c for c in self.sample.columns if c.role is not Role.KEY]
         columns = [c for c in everything if c.released.known().any()]
@@ -140,15 +140,15 @@ class Scene:
         for column in (*keys, *columns):
             # What is coarser, or as it was, hides no value behind another: linking is for that.
             if not column.is_kept and not column.is_generalized:
-                yield Target(Scope.COLUMN, (column,))
+                yield Aim(AimKind.COLUMN, (column,))
         for column in everything:
             if column.is_generalized or not column.released.known().any():
-                yield Target(Scope.HIDDEN, (column,))
+                yield Aim(AimKind.HIDDEN, (column,))
         for members in groups.values():
             if len(members) > 1 and not members[0].is_kept:
-                yield Target(Scope.GROUP, tuple(members))
+                yield Aim(AimKind.GROUP, tuple(members))
         if columns:
-            yield Target(Scope.TABLE, tuple(columns))
+            yield Aim(AimKind.TABLE, tuple(columns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class Finding:
 
     attack: str
     knowledge: str
-    scope: Scope
+    scope: AimKind
     target: str
     share: float
     """0: nothing, 1: everything; the sentence says of what."""
@@ -218,11 +218,11 @@ class Attack(Protocol):
         """What an attacker must have."""
         ...
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Tell whether it can be tried."""
         ...
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Try it."""
         ...
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.units import safe_unit
 from ppdm_sql.audit.measure.shape import matrices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.attacks.protocol import Scene, Target
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.audit.read.subject import Column
     from ppdm_sql.groups.search import FloatArray
 
@@ -29,15 +29,15 @@ class Spectral:
     needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = "how large the noise is"
 
-    def applies_to(self, target: Target, scene: Scene) -> bool:
+    def applies_to(self, target: Aim, scene: Scene) -> bool:
         """The whole, with noise on a number of it."""
-        if target.scope is not Scope.TABLE:
+        if target.scope is not AimKind.TABLE:
             return False
         numbers = _dense(target.columns)
         is_noised = any(_is_noised(c) for c in numbers)
         return is_noised and len(matrices(numbers)[0]) > 2 * len(numbers)
 
-    def run(self, target: Target, scene: Scene) -> Finding:
+    def run(self, target: Aim, scene: Scene) -> Finding:
         """Say how much of the noise is filtered out of the column that suffers most."""
         numbers = _dense(target.columns)
         noised = [i for i, c in enumerate(numbers) if _is_noised(c)]
@@ -61,7 +61,7 @@ class Spectral:
         return Finding(
             self.name,
             self.knowledge,
-            Scope.GROUP,
+            AimKind.GROUP,
             ", ".join(numbers[i].name for i in noised),
             share,
             float(alone[noised.index(worst)]),

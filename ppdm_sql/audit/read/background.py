@@ -10,7 +10,7 @@ from ppdm_sql.audit.read import sql
 from ppdm_sql.audit.read.matching import Shared, climbed, match
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, EngineError, suggest
-from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.names import Name, fold
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.types import ColumnType, Kind

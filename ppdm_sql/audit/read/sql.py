@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
-from ppdm_sql.groups.grouping import find_grouping, grouped_select, high_flag
+from ppdm_sql.groups.compile import find_grouping, grouped_select, high_flag
 from ppdm_sql.groups.queries import persons_counted, told_apart
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.compile import rows_with, source_table

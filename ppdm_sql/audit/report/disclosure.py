@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind
 from ppdm_sql.audit.measure.figure import WITHHELD
 from ppdm_sql.audit.measure.pictures import WITHOUT
 from ppdm_sql.audit.report.small_counts import (
@@ -142,15 +142,15 @@ def _attack(attack: Finding, harmless: Collection[str]) -> Finding:
     # Down, as what is left is rounded up: a gain that is there does not vanish.
     chance = few_digits(1 - coarse_share(1 - attack.chance, attack.of))
     # Nobody's noise is behind a share of people who are found.
-    share = few_digits(share, 2) if attack.scope is Scope.TABLE else _up(share)
-    if attack.gain <= (0.0 if attack.scope is Scope.TABLE else MARGIN):
+    share = few_digits(share, 2) if attack.scope is AimKind.TABLE else _up(share)
+    if attack.gain <= (0.0 if attack.scope is AimKind.TABLE else MARGIN):
         share = min(share, chance)  # rounding must not look like a gain
     return replace(attack, share=share, chance=chance, of=None)
 
 
 def _attack_on_noise(attack: Finding, harmless: Collection[str]) -> Finding:
     steps = _TENTHS
-    is_constant = attack.scope is Scope.COLUMN and attack.target not in harmless
+    is_constant = attack.scope is AimKind.COLUMN and attack.target not in harmless
     if is_constant and attack.share > MARGIN:
         # Of one constant before and one now, the share and the rows tell both.
         steps = 1

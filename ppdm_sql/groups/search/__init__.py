@@ -24,7 +24,7 @@ from ppdm_sql.groups.search.problem import (
     Problem,
     Sensitive,
 )
-from ppdm_sql.groups.search.search import Outcome, search_optimal
+from ppdm_sql.groups.search.search import SearchResult, search_optimal
 from ppdm_sql.groups.search.targets import (
     Alpha,
     Closeness,
@@ -50,11 +50,11 @@ __all__ = [
     "Measures",
     "MinimalNodes",
     "Node",
-    "Outcome",
     "Partition",
     "Problem",
     "Ranges",
     "RecursiveL",
+    "SearchResult",
     "Sensitive",
     "SensitiveMeasures",
     "Target",

@@ -22,7 +22,7 @@ from ppdm_sql.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.groups.grouping import GroupedColumn
+    from ppdm_sql.groups.compile import GroupedColumn
     from ppdm_sql.groups.search.problem import FloatArray, IntArray
     from ppdm_sql.groups.shapes import Hierarchy
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search.cuts import Groups
     from ppdm_sql.groups.search.mondrian import Partition
     from ppdm_sql.groups.search.problem import BoolArray, IntArray
-    from ppdm_sql.groups.search.search import Outcome
+    from ppdm_sql.groups.search.search import SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Recoding:
     """Whether no other choice of levels loses less."""
 
 
-def recode_node(coded: Coded, outcome: Outcome) -> Recoding | None:
+def recode_node(coded: Coded, outcome: SearchResult) -> Recoding | None:
     """Return the texts of a node; None where none was found."""
     if outcome.levels is None or outcome.suppressed is None:
         return None

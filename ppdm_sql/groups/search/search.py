@@ -32,7 +32,7 @@ _DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchResult:
     """The best node found, and how much had to be looked at to be sure."""
 
     levels: Levels | None
@@ -63,7 +63,7 @@ def search_optimal(
     loss: Loss,
     time_limit_s: float = 60,
     on_progress: Callable[[float], None] | None = None,
-) -> Outcome:
+) -> SearchResult:
     """Find the node of least loss that reaches the targets.
 
     Args:
@@ -83,10 +83,12 @@ def search_optimal(
             is_proven = False
             break
     if search.best is None:
-        return Outcome(None, 1.0, None, None, 0, problem.nodes, search.checker.checked, is_proven)
+        return SearchResult(
+            None, 1.0, None, None, 0, problem.nodes, search.checker.checked, is_proven
+        )
     best_loss, levels = search.best
     classes, suppressed = search.checker.classes(levels)
-    return Outcome(
+    return SearchResult(
         levels=levels,
         loss=best_loss,
         classes=classes,

@@ -31,6 +31,13 @@ from ppdm_sql.language.syntax.hierarchies import (
     TableBody,
     TreeBody,
 )
+from ppdm_sql.language.syntax.publish_audit_interpret import (
+    AuditRelease,
+    InterpretPredicate,
+    InterpretTable,
+    PublishRelease,
+    ReleaseName,
+)
 from ppdm_sql.language.syntax.releases import (
     Condition,
     CreateRelease,
@@ -38,7 +45,7 @@ from ppdm_sql.language.syntax.releases import (
     DropRelease,
     ExplainRelease,
     FileSource,
-    Generalize,
+    GeneralizeClause,
     GeneralizedColumn,
     QuerySource,
     RefreshRelease,
@@ -55,13 +62,6 @@ from ppdm_sql.language.syntax.rules import (
     Role,
     TreatmentCall,
     Value,
-)
-from ppdm_sql.language.syntax.uses import (
-    AuditRelease,
-    InterpretPredicate,
-    InterpretTable,
-    PublishRelease,
-    ReleaseName,
 )
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ __all__ = [
     "ExportAgreement",
     "FileBody",
     "FileSource",
-    "Generalize",
+    "GeneralizeClause",
     "GeneralizedColumn",
     "HierarchyBody",
     "HierarchyStatement",

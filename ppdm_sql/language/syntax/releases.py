@@ -72,7 +72,7 @@ class TargetClause:
 
 
 @dataclass(frozen=True, slots=True)
-class Generalize:
+class GeneralizeClause:
     """GENERALIZE columns [WHEN condition] UNTIL targets [SUPPRESS AT MOST n PERCENT]."""
 
     columns: tuple[GeneralizedColumn, ...]
@@ -91,7 +91,7 @@ class CreateRelease:
     rules: tuple[ColumnRule, ...]
     options: tuple[Option, ...] = ()
     replace: bool = False
-    generalize: Generalize | None = None
+    generalize: GeneralizeClause | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     name_span: Span | None = field(default=None, compare=False, repr=False)
 

@@ -10,10 +10,10 @@ import pytest
 from sqlglot import exp
 
 import ppdm_sql
-from ppdm_sql.chance.draws import Draws
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
+from ppdm_sql.randomness.draws import Draws
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.affine import draw_angle
 from ppdm_sql.treatments.protocol import Exactness, InputColumn

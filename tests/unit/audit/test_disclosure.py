@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppdm_sql.audit.attacks.protocol import SHARE, Finding, Scope
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding
 from ppdm_sql.audit.measure.figure import Figure
 from ppdm_sql.audit.measure.pictures import WITHOUT, Distribution
 from ppdm_sql.audit.measure.singling_out import ColumnSet
@@ -75,12 +75,12 @@ FEW = replace(
         Figure("utility", "discernibility", "", 245.0, "sum"),
     ),
     attacks=(
-        Finding("ordering", "none", Scope.COLUMN, "age", 13 / 100, 1 / 100, f"gets {SHARE}", 100),
-        Finding("averaging", "none", Scope.COLUMN, "weight", 0.123456, 0.0, f"gets {SHARE}"),
-        Finding("ordering", "none", Scope.COLUMN, "age", 0.0206, 0.0207, f"gets {SHARE}", 9_999),
-        Finding("linking", "a table", Scope.TABLE, "", 0.0022, 0.0004, f"finds {SHARE}", 2_483),
-        Finding("spectral", "size", Scope.GROUP, "weight", 0.0011, 0.0, f"filters {SHARE}"),
-        Finding("differencing", "both", Scope.COLUMN, "age", 0.61, 0.0, f"rid of {SHARE} of it"),
+        Finding("ordering", "none", AimKind.COLUMN, "age", 13 / 100, 1 / 100, f"gets {SHARE}", 100),
+        Finding("averaging", "none", AimKind.COLUMN, "weight", 0.123456, 0.0, f"gets {SHARE}"),
+        Finding("ordering", "none", AimKind.COLUMN, "age", 0.0206, 0.0207, f"gets {SHARE}", 9_999),
+        Finding("linking", "a table", AimKind.TABLE, "", 0.0022, 0.0004, f"finds {SHARE}", 2_483),
+        Finding("spectral", "size", AimKind.GROUP, "weight", 0.0011, 0.0, f"filters {SHARE}"),
+        Finding("differencing", "both", AimKind.COLUMN, "age", 0.61, 0.0, f"rid of {SHARE} of it"),
     ),
     columns=(
         replace(AGE, risk=0.00012),
@@ -190,14 +190,14 @@ def test_figures_that_are_the_owners_are_named_and_not_told() -> None:
 
 def test_a_gain_over_a_good_guess_does_not_vanish_by_rounding() -> None:
     """7 of 2,000 are unlike the others, and all seven are found."""
-    rare = Finding("frequency", "none", Scope.COLUMN, "hiv", 1.0, 0.9965, f"gets {SHARE}", 2_000)
+    rare = Finding("frequency", "none", AimKind.COLUMN, "hiv", 1.0, 0.9965, f"gets {SHARE}", 2_000)
     (shown,) = disclosed(replace(FEW, attacks=(rare,))).attacks
     assert (shown.share, shown.chance) == (1.0, 0.995)
     assert shown.gain > 0.5
 
 
 def test_a_key_is_no_column_of_the_report_and_tells_no_constant_either() -> None:
-    key = Finding("differencing", "both", Scope.COLUMN, "id", 0.61, 0.0, f"rid of {SHARE} of it")
+    key = Finding("differencing", "both", AimKind.COLUMN, "id", 0.61, 0.0, f"rid of {SHARE} of it")
     (shown,) = disclosed(replace(FEW, attacks=(key,))).attacks
     assert shown.share == 1
     assert shown.sentence == "rid of a part of it"
@@ -205,7 +205,7 @@ def test_a_key_is_no_column_of_the_report_and_tells_no_constant_either() -> None
 
 def test_the_strongest_attack_is_chosen_before_rounding() -> None:
     """Both become a half when they are rounded, and then neither would gain anything."""
-    weak = Finding("frequency", "none", Scope.COLUMN, "a", 0.1, 0.0, f"gets {SHARE}", 10)
+    weak = Finding("frequency", "none", AimKind.COLUMN, "a", 0.1, 0.0, f"gets {SHARE}", 10)
     strong = replace(weak, attack="ordering", share=0.5)
     told = disclosed(replace(FEW, attacks=(weak, strong))).verdict[1]
     assert "ordering" in told

@@ -13,7 +13,7 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.audit.attacks import ATTACKS
-from ppdm_sql.audit.attacks.protocol import Finding, Needs, Scope
+from ppdm_sql.audit.attacks.protocol import AimKind, Finding, Needs
 from ppdm_sql.audit.measure.figure import Figure
 from ppdm_sql.audit.measure.pictures import Distribution, before_and_after, distribution
 from ppdm_sql.audit.measure.singling_out import ColumnSet
@@ -54,7 +54,7 @@ LOST = column("zip", "QUASI", "suppress", None, 0.0)
 
 
 def finding(attack: str, share: float, chance: float = 0.1, knowledge: str = "none") -> Finding:
-    return Finding(attack, knowledge, Scope.COLUMN, "age", share, chance, "it gets some")
+    return Finding(attack, knowledge, AimKind.COLUMN, "age", share, chance, "it gets some")
 
 
 REPORT = Report(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ppdm_sql.chance.draws import Draws, Stream
+from ppdm_sql.randomness.draws import Draws, Stream
 
 KEY = bytes(range(32))
 

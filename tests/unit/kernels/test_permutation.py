@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ppdm_sql.chance.permutation import secret_permutation
+from ppdm_sql.randomness.permutation import secret_permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from tests.unit.audit.subjects import subject
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def attack_column(attack: Attack, column: Column, scene: Scene | None = None) -> Finding:
     """Run an attack on one column of a scene of its own."""
-    target = Target(Scope.COLUMN, (column,))
+    target = Aim(AimKind.COLUMN, (column,))
     scene = scene or Scene(subject(column))
     assert attack.applies_to(target, scene)
     return attack.run(target, scene)
@@ -22,7 +22,7 @@ def attack_column(attack: Attack, column: Column, scene: Scene | None = None) ->
 
 def attack_group(attack: Attack, *columns: Column) -> Finding:
     """Run an attack on columns that are treated together."""
-    target, scene = Target(Scope.GROUP, columns), Scene(subject(*columns))
+    target, scene = Aim(AimKind.GROUP, columns), Scene(subject(*columns))
     assert attack.applies_to(target, scene)
     return attack.run(target, scene)
 
@@ -30,6 +30,6 @@ def attack_group(attack: Attack, *columns: Column) -> Finding:
 def attack_table(attack: Attack, *columns: Column, scene: Scene | None = None) -> Finding:
     """Run an attack on a whole table."""
     scene = scene or Scene(subject(*columns))
-    target = Target(Scope.TABLE, columns)
+    target = Aim(AimKind.TABLE, columns)
     assert attack.applies_to(target, scene)
     return attack.run(target, scene)

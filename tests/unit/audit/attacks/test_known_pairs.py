@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.models import EXACT, guess_numbers
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.kernels.digits import shift_digits
@@ -152,14 +152,14 @@ def test_a_known_person_names_an_alias() -> None:
 
 def test_what_is_mixed_or_too_few_is_not_attacked_alone() -> None:
     column = numbers("age", AGES, AGES, "rotation")
-    turned_alone = Target(Scope.COLUMN, (column,))
+    turned_alone = Aim(AimKind.COLUMN, (column,))
     assert not KnownPairs(2).applies_to(turned_alone, Scene(subject(column)))
-    few = Target(Scope.COLUMN, (numbers("age", [1, 2], [1, 2]),))
+    few = Aim(AimKind.COLUMN, (numbers("age", [1, 2], [1, 2]),))
     assert not KnownPairs(2).applies_to(few, Scene(subject(*few.columns)))
-    mixed = Target(Scope.GROUP, (column, labels("a", [0] * 2_000, [0] * 2_000)))
+    mixed = Aim(AimKind.GROUP, (column, labels("a", [0] * 2_000, [0] * 2_000)))
     assert not KnownInput().applies_to(mixed, Scene(subject(*mixed.columns)))
     assert not KnownPairs(2).applies_to(mixed, Scene(subject(*mixed.columns)))
-    whole = Target(Scope.TABLE, (column,))
+    whole = Aim(AimKind.TABLE, (column,))
     assert not KnownPairs(2).applies_to(whole, Scene(subject(column)))
 
 
@@ -239,10 +239,10 @@ def test_targets_are_columns_groups_and_the_whole() -> None:
     )
     found = [(target.scope, target.label) for target in scene.targets()]
     assert found == [
-        (Scope.COLUMN, "age"),
-        (Scope.COLUMN, "pay"),
-        (Scope.HIDDEN, "zip"),
-        (Scope.HIDDEN, "gone"),
-        (Scope.GROUP, "age, pay"),
-        (Scope.TABLE, "age, pay, kept, zip"),
+        (AimKind.COLUMN, "age"),
+        (AimKind.COLUMN, "pay"),
+        (AimKind.HIDDEN, "zip"),
+        (AimKind.HIDDEN, "gone"),
+        (AimKind.GROUP, "age, pay"),
+        (AimKind.TABLE, "age, pay, kept, zip"),
     ]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
-from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Finding, Scene
 from ppdm_sql.language.syntax import Role
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -30,7 +30,7 @@ def test_whoever_knows_a_person_knows_all_their_rows() -> None:
 
 def find(column: Column, person: list[int] | None) -> float:
     scene = Scene(subject(column, person=person))
-    return KnownPairs(2).run(Target(Scope.COLUMN, (column,)), scene).share
+    return KnownPairs(2).run(Aim(AimKind.COLUMN, (column,)), scene).share
 
 
 def test_nobody_is_guessed_who_is_known() -> None:
@@ -38,21 +38,21 @@ def test_nobody_is_guessed_who_is_known() -> None:
     column = labels("ward", [0, 1, 2], [10, 11, 12])
     assert find(column, person=None) == 0
     scene = Scene(subject(column, person=[1, 1, 2]))
-    assert not KnownPairs(2).applies_to(Target(Scope.COLUMN, (column,)), scene)
+    assert not KnownPairs(2).applies_to(Aim(AimKind.COLUMN, (column,)), scene)
 
 
 def test_a_key_is_attacked_unless_it_is_renamed() -> None:
     ids = np.arange(1_000, 2_000)
     for treatment, is_aimed_at in (("bit_plus", True), ("translation", True), ("pseudonym", False)):
         key = numbers("id", ids, ids + 3, treatment, Role.KEY)
-        aimed = [t.label for t in Scene(subject(key)).targets() if t.scope is Scope.COLUMN]
+        aimed = [t.label for t in Scene(subject(key)).targets() if t.scope is AimKind.COLUMN]
         assert (aimed == ["id"]) == is_aimed_at
-        assert all(t.scope is not Scope.TABLE for t in Scene(subject(key)).targets())
+        assert all(t.scope is not AimKind.TABLE for t in Scene(subject(key)).targets())
 
 
 def test_a_gain_is_of_what_guessing_leaves_open() -> None:
     """7 of 2,000: whoever guesses gets 99.65 %, and whoever attacks gets the seven."""
-    rare = Finding("frequency", "", Scope.COLUMN, "hiv", 1.0, 0.9965, "")
+    rare = Finding("frequency", "", AimKind.COLUMN, "hiv", 1.0, 0.9965, "")
     assert rare.gain == pytest.approx(1)
     assert replace(rare, share=0.9).gain == 0
     assert replace(rare, chance=1.0).gain == 0

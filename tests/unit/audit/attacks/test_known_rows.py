@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
-from ppdm_sql.audit.attacks.protocol import Scope
+from ppdm_sql.audit.attacks.protocol import AimKind
 from ppdm_sql.audit.attacks.row_models import guess_rows
 from ppdm_sql.treatments import traits_of
 from tests.unit.audit.attacks.running import attack_column, attack_group
@@ -103,7 +103,7 @@ def test_rows_that_never_have_both_columns_are_attacked() -> None:
     assert found.of == ROWS
     for column in columns:
         assert attack_column(KnownPairs(2), column).share == 1
-        assert attack_column(KnownPairs(2), column).scope is Scope.COLUMN
+        assert attack_column(KnownPairs(2), column).scope is AimKind.COLUMN
 
 
 def test_nulls_do_not_keep_known_rows_from_telling() -> None:

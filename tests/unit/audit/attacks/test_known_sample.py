@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ppdm_sql.audit.attacks.known_sample import KnownSample, best_turn
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from tests.unit.audit.attacks.running import attack_group
 from tests.unit.audit.subjects import numbers, subject
 
@@ -63,5 +63,5 @@ def test_it_is_for_rotations_alone() -> None:
     rows = PEOPLE[:, :2]
     mixed = [replace(c, treatments=("rotation", "noise")) for c in columns(rows, rows)]
     scene = Scene(subject(*mixed))
-    assert not KnownSample().applies_to(Target(Scope.GROUP, tuple(mixed)), scene)
-    assert not KnownSample().applies_to(Target(Scope.TABLE, tuple(mixed)), scene)
+    assert not KnownSample().applies_to(Aim(AimKind.GROUP, tuple(mixed)), scene)
+    assert not KnownSample().applies_to(Aim(AimKind.TABLE, tuple(mixed)), scene)

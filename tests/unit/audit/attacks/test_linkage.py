@@ -10,7 +10,7 @@ import pytest
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from ppdm_sql.audit.read.subject import Column, Values
 from ppdm_sql.language.syntax import Role
 from tests.unit.audit.attacks.running import attack_table
@@ -41,9 +41,9 @@ def test_rows_that_cannot_be_told_apart_are_linked_by_lot() -> None:
     assert attack_table(RecordLinkage(), same).share == pytest.approx(0.1)
     mapped = labels("town", range(10), range(10, 20))
     scene = Scene(subject(mapped))
-    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (mapped,)), scene)
+    assert not RecordLinkage().applies_to(Aim(AimKind.TABLE, (mapped,)), scene)
     texts = Column("x", Role.QUASI, ("mapping",), 1, Values(X[:10]), mapped.released)
-    assert not RecordLinkage().applies_to(Target(Scope.TABLE, (texts,)), Scene(subject(texts)))
+    assert not RecordLinkage().applies_to(Aim(AimKind.TABLE, (texts,)), Scene(subject(texts)))
 
 
 def test_columns_that_were_turned_around_are_turned_back() -> None:
@@ -126,7 +126,7 @@ def test_people_are_looked_for_among_all_rows_not_among_a_sample_of_them() -> No
     column = generalized("age", ages, 1)
     everybody = subject(column)
     scene = Scene(everybody.sample(2_000, np.random.default_rng(1)), everybody=everybody)
-    found = RecordLinkage().run(Target(Scope.TABLE, scene.sample.columns), scene)
+    found = RecordLinkage().run(Aim(AimKind.TABLE, scene.sample.columns), scene)
     assert found.share == pytest.approx(1 / 10)
     assert found.chance == pytest.approx(1 / 40_000)
     assert found.sentence.endswith("the nearest of all 40,000 released rows is the right one")

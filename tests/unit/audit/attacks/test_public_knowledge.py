@@ -21,7 +21,7 @@ from ppdm_sql.audit.attacks.differencing import (
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
 from ppdm_sql.audit.attacks.linking import Linking, link, population
 from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
-from ppdm_sql.audit.attacks.protocol import Background, Earlier, Finding, Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Background, Earlier, Finding, Scene
 from ppdm_sql.audit.attacks.spectral import Spectral
 from ppdm_sql.audit.read.matching import Shared, match
 from ppdm_sql.audit.read.subject import Column, same_values
@@ -59,7 +59,7 @@ def test_a_split_more_or_less_moves_little() -> None:
 
 def test_equal_ranks_get_equal_guesses() -> None:
     assert by_rank(np.array([0.0, 10.0]), np.array([5.0, 5.0])).tolist() == [5.0, 5.0]
-    few = Target(Scope.COLUMN, (numbers("x", [1, 2], [1, 2]),))
+    few = Aim(AimKind.COLUMN, (numbers("x", [1, 2], [1, 2]),))
     assert not Ordering().applies_to(few, Scene(subject(*few.columns)))
 
 
@@ -123,7 +123,7 @@ def test_more_aliases_than_categories_stay_unnamed() -> None:
 
 def test_frequency_is_for_categories_only() -> None:
     scene = Scene(subject(numbers("x", X, X)))
-    assert not Frequency().applies_to(Target(Scope.COLUMN, scene.sample.columns), scene)
+    assert not Frequency().applies_to(Aim(AimKind.COLUMN, scene.sample.columns), scene)
 
 
 def test_correlated_columns_filter_each_others_noise() -> None:
@@ -150,13 +150,13 @@ def test_a_sparse_column_does_not_switch_the_filter_off() -> None:
     found = attack_table(Spectral(), *twins, *sparse)
     assert found.share > 0.6
     assert found.columns == ("x0", "x1", "x2", "x3")
-    alone = Target(Scope.TABLE, (numbers("once", once, once, "noise"),))
+    alone = Aim(AimKind.TABLE, (numbers("once", once, once, "noise"),))
     assert not Spectral().applies_to(alone, Scene(subject(*alone.columns)))
 
 
 def test_spectral_needs_noise() -> None:
     scene = Scene(subject(numbers("x", X, X)))
-    assert not Spectral().applies_to(Target(Scope.TABLE, scene.sample.columns), scene)
+    assert not Spectral().applies_to(Aim(AimKind.TABLE, scene.sample.columns), scene)
 
 
 def texts(*values: str | None) -> pa.Array:
@@ -363,7 +363,7 @@ def test_what_this_version_shows_anyway_is_not_learned_from_an_earlier_one() -> 
     nothing = labels("x", [-1, -1], [-1, -1], "suppress")
     assert shown_before(nothing, np.zeros(2, dtype=np.bool_)) == []
     scene = Scene(subject(nothing))
-    assert not DifferencingValues().applies_to(Target(Scope.HIDDEN, (nothing,)), scene)
+    assert not DifferencingValues().applies_to(Aim(AimKind.HIDDEN, (nothing,)), scene)
 
 
 def test_versions_with_one_partition_expose_nobody() -> None:
@@ -372,7 +372,7 @@ def test_versions_with_one_partition_expose_nobody() -> None:
     scene = Scene(subject(column), earlier=Earlier({"x": X + NOISE}, everybody, everybody))
     assert attack_table(DifferencingClasses(), column, scene=scene).share == 0
     assert not DifferencingNumbers().applies_to(
-        Target(Scope.COLUMN, (column,)), Scene(subject(column))
+        Aim(AimKind.COLUMN, (column,)), Scene(subject(column))
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ppdm_sql.audit.attacks.protocol import Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from ppdm_sql.audit.attacks.spectral import Spectral
 from tests.unit.audit.attacks.running import attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
@@ -38,7 +38,7 @@ def test_a_constant_before_the_noise_changes_nothing() -> None:
     assert attack_table(Spectral(), moved, twin).share > 0.99
     turned = replace(moved, treatments=("rotation", "noise"))
     scene = Scene(subject(turned, twin))
-    assert not Spectral().applies_to(Target(Scope.TABLE, (turned, twin)), scene)
+    assert not Spectral().applies_to(Aim(AimKind.TABLE, (turned, twin)), scene)
 
 
 def test_the_column_that_suffers_most_is_told() -> None:

@@ -11,10 +11,10 @@ from ppdm_sql.audit.attacks.averaging import Averaging, averaged_away
 from ppdm_sql.audit.attacks.band_width import BandWidth, placed
 from ppdm_sql.audit.attacks.digit_shift import DigitShift, decimals_of, has_few_decimals
 from ppdm_sql.audit.attacks.face_value import FaceValue
-from ppdm_sql.audit.attacks.lattice import gaps_of, step_of
 from ppdm_sql.audit.attacks.mean_kept import MeanKept, given_back
-from ppdm_sql.audit.attacks.protocol import Finding, Scene, Scope, Target
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Finding, Scene
 from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
+from ppdm_sql.audit.attacks.spacing import gaps_of, step_of
 from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.kernels.bands import Bands
 from ppdm_sql.treatments.kernels.digits import shift_digits
@@ -42,7 +42,7 @@ def test_digits_are_moved_back(word: str, released: list[int]) -> None:
 def test_digits_that_no_treatment_moved_are_left_alone(words: tuple[str, ...]) -> None:
     ages = np.arange(20.0, 90.0)
     column = replace(numbers("age", ages, ages + 1), treatments=words)
-    assert not DigitShift().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+    assert not DigitShift().applies_to(Aim(AimKind.COLUMN, (column,)), Scene(subject(column)))
 
 
 def test_only_the_words_say_which_way_digits_moved() -> None:
@@ -100,9 +100,9 @@ def test_digits_of_long_fractions_are_left_alone() -> None:
     assert few.tolist() == [False, False, True, True, True, True]
     assert decimals_of(np.array([1 / 3, 1e300, 12.5, 7])) == 1
     assert decimals_of(np.array([12345.678901])) == 6
-    target = Target(Scope.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3], "bit_plus"),))
+    target = Aim(AimKind.COLUMN, (numbers("x", [1, 2], [1 / 3, 2 / 3], "bit_plus"),))
     assert not DigitShift().applies_to(target, Scene(subject(*target.columns)))
-    text = Target(Scope.COLUMN, (labels("x", [1], [1]),))
+    text = Aim(AimKind.COLUMN, (labels("x", [1], [1]),))
     assert not DigitShift().applies_to(text, Scene(subject(*text.columns)))
 
 
@@ -140,12 +140,12 @@ def test_labels_that_stayed_are_taken_as_they_stand() -> None:
     assert found.share == 0.75
     assert found.chance == np.bincount(town).max() / 1_000
     assert attack_column(FaceValue(), labels("town", town, town + 5)).share == 0
-    nothing = Target(Scope.COLUMN, (labels("town", [-1, 1], [1, -1]),))
+    nothing = Aim(AimKind.COLUMN, (labels("town", [-1, 1], [1, -1]),))
     assert not FaceValue().applies_to(nothing, Scene(subject(*nothing.columns)))
     both = numbers("x", [1], [1]), labels("x", [1], [1])
-    other_kind = Target(Scope.COLUMN, (replace(both[0], released=both[1].released),))
+    other_kind = Aim(AimKind.COLUMN, (replace(both[0], released=both[1].released),))
     assert not FaceValue().applies_to(other_kind, Scene(subject(*other_kind.columns)))
-    whole = Target(Scope.TABLE, (labels("town", town, town),))
+    whole = Aim(AimKind.TABLE, (labels("town", town, town),))
     assert not FaceValue().applies_to(whole, Scene(subject(*whole.columns)))
 
 
@@ -237,7 +237,7 @@ def test_one_gap_in_each_band_is_its_step() -> None:
 def test_band_width_looks_at_few_bands_only() -> None:
     for released in ([1, 5_000], [1, np.nan]):
         column = numbers("x", [1, 2], released, "graded_grouping")
-        assert not BandWidth().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+        assert not BandWidth().applies_to(Aim(AimKind.COLUMN, (column,)), Scene(subject(column)))
 
 
 def mean_noised(x: np.ndarray, factor: float = 2) -> np.ndarray:
@@ -285,9 +285,9 @@ def test_only_mean_noise_alone_keeps_such_a_mean() -> None:
     ages = np.arange(20.0, 90.0)
     for words in (("noise",), ("mean_noise", "translation")):
         column = replace(numbers("age", ages, ages), treatments=words)
-        assert not MeanKept().applies_to(Target(Scope.COLUMN, (column,)), Scene(subject(column)))
+        assert not MeanKept().applies_to(Aim(AimKind.COLUMN, (column,)), Scene(subject(column)))
     text = labels("x", [1, 2], [1, 2], "mean_noise")
-    assert not MeanKept().applies_to(Target(Scope.COLUMN, (text,)), Scene(subject(text)))
+    assert not MeanKept().applies_to(Aim(AimKind.COLUMN, (text,)), Scene(subject(text)))
     assert given_back(np.full(3, 7.0), np.full(3, 7.0), 0).tolist() == [7, 7, 7]
     large = 1e306 * ages
     assert kept(large, mean_noised(ages) * 1e306).share > 0.9
@@ -316,5 +316,5 @@ def test_noise_that_is_fixed_is_not() -> None:
 def test_averaging_needs_rows_that_both_answers_have() -> None:
     x = np.array([1.0, 2.0])
     assert averaged_away(x, (x + 1, np.array([np.nan, np.nan]))) == 0
-    target = Target(Scope.COLUMN, (numbers("x", x, x),))
+    target = Aim(AimKind.COLUMN, (numbers("x", x, x),))
     assert not Averaging().applies_to(target, Scene(subject(*target.columns)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ppdm_sql.chance.permutation import secret_permutation
+from ppdm_sql.randomness.permutation import secret_permutation
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import plural
 from ppdm_sql.groups.shapes import Dates, Ranges, SuppressDigits
-from ppdm_sql.store.figures import Figure
+from ppdm_sql.store.figures import VersionFigure
 
 if TYPE_CHECKING:
     from ppdm_sql.groups import search
+    from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.groups.findings import Findings, Generalized, Tie
-    from ppdm_sql.groups.grouping import BoundTarget, Grouping
     from ppdm_sql.groups.search.recoding import Recoding
     from ppdm_sql.groups.shapes import Shape
 
@@ -21,7 +21,7 @@ _WHOLE = "a WHEN that takes all rows of a person"
 _LEFT_OUT, _KEPT = "left out", "kept as *"
 
 
-def figures_of(findings: Findings) -> list[Figure]:
+def figures_of(findings: Findings) -> list[VersionFigure]:
     """Return the figures of one version, for DESCRIBE RELEASE."""
     grouping, done, measures = findings.grouping, findings.done, findings.measures
     population, recoding = done.population, done.recoding
@@ -29,13 +29,13 @@ def figures_of(findings: Findings) -> list[Figure]:
     spent = recoding.precision_loss
     figures = [
         *_levels(grouping, done),
-        Figure("rows treated", population.treated, f"of {population.rows:,} in the source"),
-        Figure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
-        Figure("classes", measures.classes, "of treated rows that show the same"),
-        Figure("smallest class", measures.k, f"{who}, among treated rows"),
+        VersionFigure("rows treated", population.treated, f"of {population.rows:,} in the source"),
+        VersionFigure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
+        VersionFigure("classes", measures.classes, "of treated rows that show the same"),
+        VersionFigure("smallest class", measures.k, f"{who}, among treated rows"),
         *reached_targets(grouping, measures),
-        Figure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
-        Figure(
+        VersionFigure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
+        VersionFigure(
             "precision of the release",
             done.precision,
             "with the untouched rows: a measure of utility, not of safety",
@@ -43,12 +43,12 @@ def figures_of(findings: Findings) -> list[Figure]:
     ]
     if grouping.when is not None:
         figures += [
-            Figure(
+            VersionFigure(
                 "precision of plain k-anonymity",
                 None if findings.plain is None else 1 - findings.plain.loss,
                 f"if all rows were generalized to k = {grouping.k}",
             ),
-            Figure(
+            VersionFigure(
                 "unique untouched rows",
                 findings.unique_untouched_rows,
                 "not protected: nobody else shows the same",
@@ -57,11 +57,11 @@ def figures_of(findings: Findings) -> list[Figure]:
     return [*figures, *_proof(grouping, recoding)]
 
 
-def _levels(grouping: Grouping, done: Generalized) -> list[Figure]:
+def _levels(grouping: Grouping, done: Generalized) -> list[VersionFigure]:
     if done.recoding.levels is None:
         return []
     return [
-        Figure(
+        VersionFigure(
             f"level of {column.name}",
             level,
             f"of {ladder.height}: {_level(column.hierarchy.shape, level, ladder.height)}",
@@ -134,15 +134,15 @@ def _tie_warning(tie: Tie) -> str:
     )
 
 
-def _proof(grouping: Grouping, recoding: Recoding) -> list[Figure]:
-    loss = Figure(_loss_name(grouping), recoding.loss, _sure(recoding))
+def _proof(grouping: Grouping, recoding: Recoding) -> list[VersionFigure]:
+    loss = VersionFigure(_loss_name(grouping), recoding.loss, _sure(recoding))
     if recoding.levels is None:
         return [loss]
     return [
         loss,
-        Figure("nodes of the lattice", recoding.nodes, "combinations of levels"),
-        Figure("nodes checked", recoding.checked, "on the data"),
-        Figure("nodes pruned", recoding.pruned, "settled without a look at the data"),
+        VersionFigure("nodes of the lattice", recoding.nodes, "combinations of levels"),
+        VersionFigure("nodes checked", recoding.checked, "on the data"),
+        VersionFigure("nodes pruned", recoding.pruned, "settled without a look at the data"),
     ]
 
 
@@ -158,14 +158,16 @@ def _sure(recoding: Recoding) -> str:
     return "the best found in time: not proven to be the least"
 
 
-def reached_targets(grouping: Grouping, measures: search.Measures) -> list[Figure]:
+def reached_targets(grouping: Grouping, measures: search.Measures) -> list[VersionFigure]:
     """Return what was reached for each target on a sensitive column."""
     names = [column.name for column in grouping.sensitive]
     figures = []
     for target in grouping.targets:
         if target.column is not None:
             found = measures.sensitive[names.index(target.column.name)]
-            figures.append(Figure(_name(target), _value(target, found), f"asked for: {target}"))
+            figures.append(
+                VersionFigure(_name(target), _value(target, found), f"asked for: {target}")
+            )
     return figures
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ppdm_sql.engine.duckdb import Engine
-    from ppdm_sql.foreign.contents import Contents
 
 _COLUMNS = (
     "SELECT column_name, data_type, comment FROM duckdb_columns() WHERE database_name = ?"
@@ -69,14 +68,11 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
     if not path.is_file():
         raise StoreError(f"there is no file '{path}'", code="no_such_file")
     try:
-        _check_contents(path, attach_foreign(engine, path, alias))
+        if INFO not in attach_foreign(engine, path, alias):
+            raise _not_a_publication(path)
         info = engine.query(exp.select("*").from_(table_of(QualifiedName((alias, *INFO.parts)))))
     except EngineError:
-        raise StoreError(
-            f"'{path}' is not a publication",
-            hint="a site makes one with PUBLISH RELEASE",
-            code="not_a_publication",
-        ) from None
+        raise _not_a_publication(path) from None
     rows = info.to_pylist()
     known = [str(row["release"]) for row in rows]
     if release is None and len(known) != 1:
@@ -117,20 +113,12 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
     return Part(path, alias, wanted, tuple(_column(column) for column in columns), str(fingerprint))
 
 
-def _check_contents(path: Path, contents: Contents) -> None:
-    """Raise, before anything is read, unless a file holds tables alone, one of them its list."""
-    if contents.others:
-        raise Refused(
-            f"'{path}' holds more than tables: {', '.join(contents.others)}",
-            hint="PUBLISH RELEASE writes tables alone; a view of a stranger runs when it is read",
-            code="foreign_objects",
-        )
-    if INFO not in contents.tables:
-        raise StoreError(
-            f"'{path}' is not a publication",
-            hint="a site makes one with PUBLISH RELEASE",
-            code="not_a_publication",
-        )
+def _not_a_publication(path: Path) -> StoreError:
+    return StoreError(
+        f"'{path}' is not a publication",
+        hint="a site makes one with PUBLISH RELEASE",
+        code="not_a_publication",
+    )
 
 
 def check_agreement(parts: Sequence[Part]) -> None:

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import create_schema, table_of, to_sql
 from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError
-from ppdm_sql.groups.figures import figures_of, warnings_of
-from ppdm_sql.groups.grouping import COMBINATIONS, SLOT, find_grouping
+from ppdm_sql.groups.compile import COMBINATIONS, SLOT, find_grouping
+from ppdm_sql.groups.messages import figures_of, warnings_of
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.groups.shapes import Listed, SuppressDigits
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role
@@ -26,8 +26,8 @@ from ppdm_sql.store.figures import record_figures
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.groups.findings import Findings
-    from ppdm_sql.groups.grouping import Grouping
     from ppdm_sql.language.syntax import CreateRelease, Source
     from ppdm_sql.names import Name
     from ppdm_sql.parameters import DrawnBySlot

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.create.make import called
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.engine.targets import TARGETS
 from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, placed_at, suggest
-from ppdm_sql.groups.grouping import find_grouping
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
+from ppdm_sql.lifecycle.make import called
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, chain, quote
 from ppdm_sql.release.compile import release_select
 from ppdm_sql.release.version import definition_of
 from ppdm_sql.store import catalog
 from ppdm_sql.store.figures import list_figures
-from ppdm_sql.treatments.generalize import Generalize
+from ppdm_sql.treatments.generalized_column import Generalize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ppdm_sql.language.syntax import DescribeRelease, ExplainHierarchies, ExplainRelease
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.store.catalog import ColumnEntry, Entry
-    from ppdm_sql.store.figures import Figure
+    from ppdm_sql.store.figures import VersionFigure
     from ppdm_sql.treatments.treatment import Treatment
 
 
@@ -136,7 +136,7 @@ def explain_release(releases: Releases, statement: ExplainRelease) -> str:
 
 def release_figures(
     releases: Releases, name: QualifiedName, span: Span | None = None
-) -> list[Figure]:
+) -> list[VersionFigure]:
     """Return what GENERALIZE of a release reached and cost; empty without one."""
     return list_figures(releases.engine, releases.entry(name, span).storage)
 
@@ -164,7 +164,7 @@ def explain_hierarchies(releases: Releases, statement: ExplainHierarchies) -> pa
     return pa.Table.from_arrays(arrays, names=[*names, "loss", "rows_suppressed"])
 
 
-def figures_table(figures: Sequence[Figure]) -> pa.Table:
+def figures_table(figures: Sequence[VersionFigure]) -> pa.Table:
     """Return figures as a table."""
     return pa.Table.from_pylist([asdict(figure) for figure in figures], schema=_FIGURES)
 
