@@ -76,23 +76,15 @@ def test_the_command_is_called_ppdm() -> None:
     assert command.value == "ppdm_sql.cli:main"
 
 
-def test_importing_is_quick_and_brings_nothing_heavy() -> None:
+def test_importing_brings_nothing_heavy() -> None:
     code = (
-        "import sys, time; before = set(sys.modules); start = time.perf_counter()\n"
+        "import sys; before = set(sys.modules)\n"
         "import ppdm_sql\n"
-        "took = time.perf_counter() - start\n"
-        "import json; print(json.dumps([took, sorted(set(sys.modules) - before)]))"
+        "import json; print(json.dumps(sorted(set(sys.modules) - before)))"
     )
-    times = []
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        )
-        took, modules = json.loads(done.stdout)
-        roots = {module.partition(".")[0] for module in modules}
-        assert not roots & set(HEAVY)
-        times.append(took)
-    assert min(times) < 0.3
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    roots = {module.partition(".")[0] for module in json.loads(done.stdout)}
+    assert not roots & set(HEAVY)
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO", "-B", "-I"])

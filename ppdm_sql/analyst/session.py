@@ -60,7 +60,6 @@ class Analyst:
         self._path = path
         self._timeout_s = timeout_s
         self._memory = _bytes(memory_limit)
-        self._memory_limit = memory_limit
         self._threads = threads
         self._one_at_a_time = threading.Lock()
         self._process: _Process | None = None

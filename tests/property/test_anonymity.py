@@ -82,8 +82,6 @@ def test_measures_are_their_definitions(table: plain.Table, data: st.DataObject)
     figures = measure(problem, classes, kept)
     assert figures.classes == len(parts)
     assert figures.k == min((plain.persons_of(table, rows) for rows in parts), default=0)
-    assert figures.smallest_class_rows == min(map(len, parts), default=0)
-    assert figures.uniques == sum(plain.persons_of(table, rows) == 1 for rows in parts)
     for column, found in enumerate(figures.sensitive):
         counts = [plain.counts_of(table, rows, column) for rows in parts]
         assert found.distinct_l == min(map(len, counts), default=0)

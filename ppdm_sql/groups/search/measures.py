@@ -43,10 +43,7 @@ class Measures:
 
     k: int
     """Distinct persons of the smallest class."""
-    smallest_class_rows: int
     classes: int
-    uniques: int
-    """Classes of a single person."""
     sensitive: tuple[SensitiveMeasures, ...]
 
 
@@ -58,7 +55,7 @@ def measure(problem: Problem, classes: IntArray, kept: BoolArray | None = None) 
     dense = np.zeros(len(classes), dtype=np.int64)
     dense[chosen] = numbers
     counted = Census(problem).count(dense, count, kept)
-    persons, rows = counted.persons, counted.rows
+    persons = counted.persons
     sensitive = []
     for number, column in enumerate(problem.sensitive):
         histogram = counted.histogram(number)
@@ -73,9 +70,7 @@ def measure(problem: Problem, classes: IntArray, kept: BoolArray | None = None) 
         )
     return Measures(
         k=int(persons.min()) if count else 0,
-        smallest_class_rows=int(rows.min()) if count else 0,
         classes=count,
-        uniques=int((persons == 1).sum()),
         sensitive=tuple(sensitive),
     )
 
