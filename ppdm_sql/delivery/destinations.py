@@ -7,7 +7,7 @@ anything of the owner's.
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 from urllib.parse import quote as percent_encode
 
 import pyarrow as pa
@@ -39,30 +39,6 @@ INFO_TYPES = pa.schema(
         "agreement": pa.string(),
     }
 )
-
-
-class Destination(Protocol):
-    """Takes releases one by one, all of them in one transaction of the owner's engine."""
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        ...
-
-    def __exit__(self, *_: object) -> None:
-        """End: what was written is complete, or will be thrown away."""
-        ...
-
-    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
-        """Write a release; return what it is read back from."""
-        ...
-
-    def write_info(self, rows: pa.Table) -> None:
-        """Write the table that says what else is there."""
-        ...
-
-    def put(self, target: Path) -> None:
-        """Put what was written in its place."""
-        ...
 
 
 class DatabaseFile:
@@ -159,6 +135,10 @@ class ParquetFolder:
     def put(self, target: Path) -> None:
         """Put the folder in its place."""
         put_folder(self._path, target)
+
+
+Destination: TypeAlias = DatabaseFile | ParquetFolder
+"""Takes releases one by one, all of them in one transaction of the owner's engine."""
 
 
 def parquet_name(name: QualifiedName) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.parameters import Drawn, Parameter
-    from ppdm_sql.treatments.protocol import Chance, Scope
+    from ppdm_sql.randomness.draws import Draws
+    from ppdm_sql.treatments.protocol import Scope
 
 _AWAY = 10.0
 """Drawn angles keep this many degrees from every multiple of 90."""
@@ -96,18 +97,18 @@ class AffineTreatment(NumberTreatment):
         return exp.or_(*(column.is_(exp.null()) for column in mixed))
 
 
-def draw_factor(chance: Chance) -> float:
+def draw_factor(chance: Draws) -> float:
     """Return a secret factor, well away from 0 and from 1."""
     factor = chance.uniform(1.25, 4.0)
     return factor if chance.sign() > 0 else 1.0 / factor
 
 
-def draw_angle(chance: Chance) -> float:
+def draw_angle(chance: Draws) -> float:
     """Return a secret angle, away from every multiple of 90 degrees."""
     return 90.0 * chance.choice(4) + chance.uniform(_AWAY, 90.0 - _AWAY)
 
 
-def draw_shift(chance: Chance, low: float | None, high: float | None) -> float:
+def draw_shift(chance: Draws, low: float | None, high: float | None) -> float:
     """Return a constant that moves every value of a range, a constant one too."""
     if low is None or high is None:
         return chance.sign() * chance.uniform(0.25, 1.0)

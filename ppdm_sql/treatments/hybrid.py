@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppdm_sql.parameters import Parameter
-    from ppdm_sql.treatments.protocol import Chance, InputColumn, Keys, Scope, Statistics
+    from ppdm_sql.randomness.draws import Draws
+    from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
 _WRITE = "write hybrid(), or one operation a column: hybrid(translation(2), scaling(0.93))"
 _NOT_AGREED = (
@@ -194,7 +195,7 @@ def _operation(call: TreatmentCall, index: int, columns: Sequence[InputColumn]) 
     return Operation(inner.keyword, constant)
 
 
-def _draw_operations(chance: Chance, count: int) -> list[Operation]:
+def _draw_operations(chance: Draws, count: int) -> list[Operation]:
     """Draw for a pair or the last single column; each operation has the same chance in a pair."""
     if count == 2 and chance.choice(3) == 0:
         return [Operation(Rotation.keyword, None)] * 2

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ppdm_sql.treatments.protocol import Chance, InputColumn, Keys, Statistics
+    from ppdm_sql.randomness.draws import Draws
+    from ppdm_sql.treatments.protocol import InputColumn, Keys, Statistics
 
     Floats = npt.NDArray[np.float64]
 
@@ -58,7 +59,7 @@ class NumberTreatment(Treatment):
         """Raise when there are such rows."""
         return refuse_lost(self.keyword, self.columns, results)
 
-    def chance(self, keys: Keys) -> Chance:
+    def chance(self, keys: Keys) -> Draws:
         """Return where its random numbers come from."""
         return keys.chance(self.link())
 

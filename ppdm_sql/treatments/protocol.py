@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import numpy as np
-    import numpy.typing as npt
     from sqlglot import exp
 
     from ppdm_sql.names import Name
+    from ppdm_sql.randomness.draws import Draws
     from ppdm_sql.types import ColumnType
 
 
@@ -28,26 +27,6 @@ class InputColumn:
 
 
 Statistics: TypeAlias = "Mapping[str, Any]"
-
-
-class Chance(Protocol):
-    """Draws secret numbers."""
-
-    def uniform(self, low: float, high: float) -> float:
-        """Return a number between two limits."""
-        ...
-
-    def sign(self) -> int:
-        """Return 1 or -1."""
-        ...
-
-    def choice(self, count: int) -> int:
-        """Return a number from 0 to count - 1."""
-        ...
-
-    def permutation(self, count: int) -> npt.NDArray[np.intp]:
-        """Return 0 … count-1 in a random order."""
-        ...
 
 
 class Keys(Protocol):
@@ -67,7 +46,7 @@ class Keys(Protocol):
         """Return the 32-byte key of one purpose and one column."""
         ...
 
-    def chance(self, what: str) -> Chance:
+    def chance(self, what: str) -> Draws:
         """Return where random numbers for one thing come from: never the same twice, or agreed."""
         ...
 

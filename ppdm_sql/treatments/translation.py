@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ppdm_sql.parameters import Parameter
+    from ppdm_sql.randomness.draws import Draws
     from ppdm_sql.treatments.arguments import Arguments
-    from ppdm_sql.treatments.protocol import Chance, InputColumn, Keys, Scope, Statistics
+    from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _NOT_AGREED = "a constant that is drawn is scaled to one site's column: write translation(by => 5)"
@@ -202,7 +203,7 @@ def _comparable(column: InputColumn, value: exp.Expr) -> exp.Expr:
     return only_finite(exp.cast(value, "DOUBLE"))
 
 
-def _drawn_whole(chance: Chance, low: int | None, high: int | None) -> int:
+def _drawn_whole(chance: Draws, low: int | None, high: int | None) -> int:
     """Return a whole constant, in the direction in which no value passes a BIGINT."""
     if low is None or high is None:
         return chance.sign() * (1 + round(chance.uniform(0, 100)))
