@@ -54,6 +54,13 @@ def target_of(place: Place, names: list[QualifiedName]) -> Path:
             f"make it first: mkdir -p '{folder}'",
             code="no_such_file",
         )
+    if is_file and target.suffix == ".wal":
+        raise Refused(
+            f"'{place.path}' has the name of a write-ahead log",
+            place.span,
+            "give the file another name",
+            code="bad_path",
+        )
     if target.is_symlink():
         raise Refused(
             f"'{place.path}' is a symbolic link",
@@ -113,6 +120,8 @@ def _is_our_folder(target: Path) -> bool:
     if not target.is_dir():
         return False
     found = {path.name for path in target.iterdir()}
+    if not all(path.is_file() for path in target.iterdir()):
+        return False
     info = f"{INFO.name}.parquet"
     if not found or info not in found:
         return not found

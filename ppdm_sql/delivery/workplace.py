@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 WORKPLACE_PREFIX = ".ppdm-publish-"
 _READABLE = 0o444
 _ENTERABLE = 0o755
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
+_AT_FDCWD, _NOREPLACE, _EXCHANGE = -100, 1, 2
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def put_file(new: Path, target: Path) -> None:
     with _told(target):
         new.chmod(_READABLE)
         _sync(new)
-        new.replace(target)
+        _put(new, target)
         _sync(target.parent)
 
 
@@ -62,21 +62,29 @@ def put_folder(new: Path, target: Path) -> None:
             _sync(path)
         new.chmod(_ENTERABLE)
         _sync(new)
-        if target.exists():
-            _exchange(new, target)  # the old one is now in the workplace, and goes with it
-        else:
-            new.rename(target)
+        _put(new, target)
         _sync(target.parent)
 
 
-def _exchange(new: Path, target: Path) -> None:
-    """Swap two folders in one step; a rename cannot replace a folder that holds files."""
+def _put(new: Path, target: Path) -> None:
+    """Give a new file or folder its name: in place of an old one, or where there is none.
+
+    Something that appeared there since it was looked at is not replaced.
+    """
+    if not target.exists():
+        _rename(new, target, _NOREPLACE)
+    elif target.is_dir():
+        _rename(new, target, _EXCHANGE)  # the old one is now in the workplace, and goes with it
+    else:
+        new.replace(target)
+
+
+def _rename(new: Path, target: Path, how: int) -> None:
+    """Rename as only this call can: swap two folders at once, or never replace anything."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         raise OSError(errno.ENOSYS, "this system cannot swap two folders at once")
-    done = rename(
-        _AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(target), ctypes.c_uint(_RENAME_EXCHANGE)
-    )
+    done = rename(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(target), ctypes.c_uint(how))
     if done != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import warnings
@@ -60,8 +61,9 @@ class Engine:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self._at_end = ExitStack()
+        self._process = os.getpid()
         # Also where nobody closes it: the stack does not know the engine.
-        weakref.finalize(connection, self._at_end.close)
+        weakref.finalize(connection, _finish, self._at_end, self._process)
 
     @classmethod
     def open(cls) -> Engine:
@@ -111,7 +113,7 @@ class Engine:
     def close(self) -> None:
         """Close the connection; the file may then be opened by another process."""
         self.connection.close()
-        self._at_end.close()
+        _finish(self._at_end, self._process)
 
     def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
         """Run one statement of ours and return its rows."""
@@ -213,6 +215,13 @@ class Engine:
     @contextmanager
     def _ready(self) -> Iterator[None]:
         """End a result that nobody read: DuckDB runs nothing else beside it."""
+        if os.getpid() != self._process:
+            # A forked process has the connection and none of its locks: what it writes is lost.
+            raise EngineError(
+                "this connection was opened by the process that forked this one",
+                hint="connect again here, after the other one has closed it",
+                code="open_elsewhere",
+            )
         with withheld():
             self.connection.abort()
             yield
@@ -284,6 +293,14 @@ class Engine:
         return self.connection.query_progress()
 
 
+def _finish(at_end: ExitStack, process: int) -> None:
+    """Give back what a connection holds; not in a fork, where it is still the parent's."""
+    if os.getpid() == process:
+        at_end.close()
+    else:
+        at_end.pop_all()
+
+
 def _arrow(rows: duckdb.DuckDBPyConnection) -> pa.Table:
     with warnings.catch_warnings():
         # DuckDB advises its relation interface, which cannot run statements with an effect.
@@ -309,7 +326,8 @@ def register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
 def engine_error(error: duckdb.Error, what: str | None = None) -> EngineError:
     """Return an engine's error as ours; a text that may hold data is withheld."""
     name, kind = type(error).__name__.removesuffix("Exception"), _kind(error)
-    if isinstance(error, _SPEAKING):
+    # A COMMIT that fails quotes the row that was in the way.
+    if isinstance(error, _SPEAKING) and kind is not EngineKind.DISK:
         text = _ENUM_VALUES.sub("ENUM", str(error))  # the name of its type lists its values
         first = text.split("\n\nLINE ")[0].strip()
         return EngineError(f"{what}: {first}" if what else first, kind=kind, engine_text=text)
@@ -372,7 +390,9 @@ def _open_error(error: duckdb.Error) -> OpenError:
 
 def _attach(path: Path | str, alias: Name, *options: exp.Expr) -> exp.Expr:
     named = exp.alias_(exp.Literal.string(str(path)), exp.to_identifier(alias.text, quoted=True))
-    return exp.Attach(this=named, expressions=[option.copy() for option in options])
+    # Else DuckDB looks what kind of file it is, and may load code to read it.
+    kind = exp.AttachOption(this=exp.var("TYPE"), expression=exp.var("duckdb"))
+    return exp.Attach(this=named, expressions=[kind, *(option.copy() for option in options)])
 
 
 def _detach(alias: Name) -> exp.Expr:

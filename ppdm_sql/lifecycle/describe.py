@@ -78,8 +78,6 @@ _SHOW = pa.schema(
         "created_at": pa.timestamp("s"),
     }
 )
-_UNREADABLE = "SELECT error('')"
-"""Fails: a source that cannot be read has no number of waiting rows."""
 _NOT_ALL = "time ran out: some minimal nodes may be missing, and some listed not be minimal"
 _FIGURES = pa.schema({"figure": pa.string(), "value": pa.float64(), "note": pa.string()})
 _HIERARCHIES = pa.schema(
@@ -97,9 +95,8 @@ _DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()
 def list_releases(releases: Releases) -> list[ReleaseInfo]:
     """Return all releases of a store, by name."""
     entries = catalog.list_entries(releases.engine)
-    columns = catalog.count_columns(releases.engine)
     return [
-        _info(entry, columns[entry.release_id, entry.version], waiting)
+        _info(entry, waiting)
         for entry, waiting in zip(entries, _waiting(releases, entries), strict=True)
     ]
 
@@ -189,7 +186,7 @@ def explain_table(text: str) -> pa.Table:
     return pa.table({"sql": [text]})
 
 
-def _info(entry: Entry, columns: int, waiting: int | None) -> ReleaseInfo:
+def _info(entry: Entry, waiting: int | None) -> ReleaseInfo:
     facts = entry.facts
     # Versions of earlier programs do not say what their source is called.
     source = facts.source or called(definition_of(entry).source)
@@ -197,7 +194,7 @@ def _info(entry: Entry, columns: int, waiting: int | None) -> ReleaseInfo:
         str(entry.name),
         entry.version,
         source,
-        columns,
+        entry.released_columns,
         facts.released_rows,
         waiting,
         entry.created_at.replace(microsecond=0),
@@ -205,45 +202,58 @@ def _info(entry: Entry, columns: int, waiting: int | None) -> ReleaseInfo:
 
 
 def _waiting(releases: Releases, entries: Sequence[Entry]) -> list[int | None]:
-    """Count the rows that GENERALIZE withholds until REFRESH, of all releases at once if it can."""
+    """Count the rows that GENERALIZE withholds until REFRESH; None where a source is not there.
+
+    Queries are bound before they run: one that fails while it runs would end the owner's
+    transaction.
+    """
     queries = [_waiting_query(releases, entry) for entry in entries]
-    asked = [query for query in queries if query is not None]
-    try:
-        counts = iter(_counts(releases, asked))
-        return [0 if query is None else next(counts) for query in queries]
-    except PpdmError:  # one source cannot be read: ask each by itself
-        return [_waiting_alone(releases, query) for query in queries]
+    if not _can_be_asked(releases, queries):
+        queries = [query if _can_be_asked(releases, [query]) else None for query in queries]
+    asked = [query for query in queries if query]
+    counts = iter(_counts(releases, asked))
+    return [None if query is None else next(counts) if query else 0 for query in queries]
 
 
-def _waiting_alone(releases: Releases, query: str | None) -> int | None:
+def _can_be_asked(releases: Releases, queries: Sequence[str | None]) -> bool:
     try:
-        return 0 if query is None else _counts(releases, [query])[0]
+        asked = [query for query in queries if query]
+        if asked:
+            releases.engine.columns(_together(asked))
     except PpdmError:
-        return None
+        return False
+    return True
 
 
 def _counts(releases: Releases, queries: Sequence[str]) -> list[int]:
     if not queries:
         return []
+    (row,) = releases.engine.query(_together(queries)).to_pylist()
+    return list(row.values())
+
+
+def _together(queries: Sequence[str]) -> exp.Select:
     # A Var is written as it is: SQL of ours, made when the version was.
     counts = [
         exp.alias_(exp.Paren(this=exp.Var(this=query)), exp.to_identifier(f"n{at}", quoted=True))
         for at, query in enumerate(queries)
     ]
-    (row,) = releases.engine.query(exp.select(*counts)).to_pylist()
-    return list(row.values())
+    return exp.select(*counts)
 
 
 def _waiting_query(releases: Releases, entry: Entry) -> str | None:
-    """Return what counts waiting rows; versions of earlier programs do not have it written down."""
+    """Return what counts waiting rows; empty without GENERALIZE, None where it cannot be said.
+
+    Versions of earlier programs do not have it written down.
+    """
     if entry.facts.waiting is not None or entry.facts.suppressed_rows is None:
-        return entry.facts.waiting
+        return entry.facts.waiting or ""
     try:
         version = releases.open(entry)
     except PpdmError:
-        return _UNREADABLE
+        return None
     grouping = version.release.grouping
-    return None if grouping is None else to_sql(grouping.waiting(version))
+    return "" if grouping is None else to_sql(grouping.waiting(version))
 
 
 def _column(column: ColumnEntry, treatments: Sequence[type[Treatment]]) -> ColumnInfo:

@@ -151,6 +151,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         releases.on_stage("putting it in its place")
         with engine.transaction():
             record_publication(engine, publication, [(one.entry, one.rows) for one in written])
+            target_of(wanted, names)  # again: somebody may have put something there
             destination.put(target)
     return Published(publication, written, told)
 
@@ -244,14 +245,14 @@ def _under_keys(
 def _redrawn(rule: BoundRule, step: Step, keys: RootKey) -> Drawn:
     """Return what a treatment draws under other keys, where no other one builds on its values."""
     after = rule.steps[rule.steps.index(step) :]
-    if not all(later.treatment.traits.links_rows for later in after):
+    if not all(later.treatment.traits.draws_from_keys for later in after):
         raise Refused(
             f"'{rule.names[0]}' cannot be made unlinkable: what comes after {step.treatment.keyword}"
             " was drawn from its values",
             hint=f"let {step.treatment.keyword} be the last treatment of the column",
             code="not_unlinkable",
         )
-    return step.treatment.draw_anew({}, keys)
+    return step.treatment.draw({}, keys, None)
 
 
 def _comment(column: ColumnEntry) -> str:

@@ -73,6 +73,8 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
         info = engine.query(exp.select("*").from_(table_of(QualifiedName((alias, *INFO.parts)))))
     except EngineError:
         raise _not_a_publication(path) from None
+    if "release" not in info.column_names:
+        raise _not_a_publication(path)
     rows = info.to_pylist()
     known = [str(row["release"]) for row in rows]
     if release is None and len(known) != 1:
@@ -185,7 +187,9 @@ def join_key(parts: Sequence[Part]) -> Name:
 
 def _links(column: PartColumn) -> bool:
     """Whether rows of one person have one value at every site."""
-    return len(column.treatments) == 1 and traits_of(column.treatments[0]).links_rows
+    found = [traits_of(word) for word in column.treatments]
+    # A word that nobody knows links nothing that we know of.
+    return [traits.links_rows and traits.renames for traits in found] == [True]
 
 
 def _column(row: dict[str, str]) -> PartColumn:

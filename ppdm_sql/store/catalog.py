@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 _VERSIONS = (
     "SELECT release_id, schema_name, release_name, v.version, created_at, definition, formula,"
-    " tables, source_rows, released_rows, suppressed_rows, precision, source, waiting"
+    " tables, source_rows, released_rows, suppressed_rows, precision, source, waiting,"
+    ' (SELECT count(*) FROM "ppdm_store"."ppdm_owner"."columns" AS c WHERE c.type IS NOT NULL'
+    " AND c.release_id = v.release_id AND c.version = v.version) AS released_columns"
     ' FROM "ppdm_store"."ppdm_owner"."releases" AS r'
     ' JOIN "ppdm_store"."ppdm_owner"."versions" AS v USING (release_id)'
 )
@@ -101,6 +103,7 @@ class Entry:
     """How its treatments compute."""
     tables: tuple[str, ...] = ()
     """The names of the tables of this version."""
+    released_columns: int = 0
     facts: Facts = field(default_factory=lambda: Facts())
 
     @property
@@ -142,15 +145,6 @@ def find_entry(engine: Engine, name: QualifiedName) -> Entry | None:
     # DuckDB folds more letters than it takes for equal in a name.
     entries = (_entry(row) for row in rows.to_pylist())
     return next((entry for entry in entries if entry.name == name), None)
-
-
-def count_columns(engine: Engine) -> dict[tuple[int, int], int]:
-    """Return how many columns leave in each version."""
-    rows = engine.query(
-        'SELECT release_id, version, count(*) AS n FROM "ppdm_store"."ppdm_owner"."columns"'
-        " WHERE type IS NOT NULL GROUP BY ALL"
-    ).to_pylist()
-    return {(row["release_id"], row["version"]): row["n"] for row in rows}
 
 
 def next_entry(
@@ -280,6 +274,7 @@ def _entry(row: dict[str, Any]) -> Entry:
         row["definition"],
         row["formula"],
         tuple(row["tables"]),
+        row["released_columns"],
         Facts(**{name: row[name] for name in Facts.__dataclass_fields__}),
     )
 

@@ -7,13 +7,15 @@ is made the same way, so that both are alike.
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import EngineError, StoreError
+from ppdm_sql.engine.duckdb import OpenError
+from ppdm_sql.errors import EngineError, EngineKind, InternalError, StoreError
 from ppdm_sql.names import STORE_CATALOG
 from ppdm_sql.store.catalog import damaged
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey, new_root_key
@@ -46,12 +48,15 @@ def open_store(engine: Engine, database: Path | None = None) -> RootKey:
         raise damaged(f"{', '.join(sorted(missing))} missing")
     root_key = _read_root_key(engine)
     if found < FORMAT:
-        if database is not None:
-            _copy_beside(engine, database, found)
+        copy = None if database is None else _copy_beside(engine, database, found)
         try:
             with engine.transaction():
                 _upgrade(engine, found)
-        except EngineError:
+        except EngineError as error:
+            if copy is not None:
+                copy.unlink(missing_ok=True)  # the store is as it was
+            if error.kind is not EngineKind.OTHER:
+                raise
             what = f"its tables are not those of format {found}"
             raise damaged(f"{what}, so it cannot be upgraded to {FORMAT}") from None
     return root_key
@@ -111,7 +116,7 @@ def _read_root_key(engine: Engine) -> RootKey:
     return RootKey(rows[0]["root_key"])
 
 
-def _copy_beside(engine: Engine, database: Path, found: int) -> None:
+def _copy_beside(engine: Engine, database: Path, found: int) -> Path:
     """Keep the database as it is, beside it: an earlier program can go on with the copy.
 
     The file is let go of meanwhile, so that all of it is on disk; the lock of the store stays.
@@ -119,7 +124,7 @@ def _copy_beside(engine: Engine, database: Path, found: int) -> None:
     engine.use_nothing()
     engine.detach(STORE_CATALOG)
     try:
-        _copy(database, found)
+        copy = _copy(database, found)
     except OSError as error:
         raise StoreError(
             f"'{database}' has an older format and cannot be copied before it is upgraded: "
@@ -127,24 +132,34 @@ def _copy_beside(engine: Engine, database: Path, found: int) -> None:
             hint="nothing was changed; make room beside it",
             code="store_format",
         ) from None
-    engine.attach(database, STORE_CATALOG)
+    try:
+        engine.attach(database, STORE_CATALOG)
+    except OpenError:
+        raise StoreError(
+            f"'{database}' was opened by somebody else while it was copied",
+            hint="nothing was changed; connect again",
+            code="open_elsewhere",
+        ) from None
     engine.use(STORE_CATALOG)
+    return copy
 
 
-def _copy(database: Path, found: int) -> None:
-    names = (f"{database.name}.format-{found}{f'.{n}' if n else ''}" for n in count())
-    for name in names:
-        copy = database.with_name(name)
-        try:
-            handle = os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
-            continue
-        try:
-            with os.fdopen(handle, "wb") as target, database.open("rb") as source:
-                shutil.copyfileobj(source, target, 1 << 20)
-                target.flush()
-                os.fsync(target.fileno())
-        except BaseException:
-            copy.unlink(missing_ok=True)
-            raise
-        return
+def _copy(database: Path, found: int) -> Path:
+    """Copy a file under a name that nothing has; the name is there when the copy is whole."""
+    draft = database.with_name(f".{database.name}.{secrets.token_hex(8)}")
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as target, database.open("rb") as source:
+            shutil.copyfileobj(source, target, 1 << 20)
+            target.flush()
+            os.fsync(target.fileno())
+        for number in count():
+            copy = database.with_name(
+                f"{database.name}.format-{found}{f'.{number}' * (number > 0)}"
+            )
+            if not copy.exists():
+                draft.rename(copy)
+                return copy
+    finally:
+        draft.unlink(missing_ok=True)
+    raise InternalError("there is always another name")

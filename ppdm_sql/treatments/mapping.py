@@ -134,7 +134,7 @@ class Mapping(Treatment):
     def _names(self, categories: pa.Array, keys: Keys, start: int) -> pa.Array:
         """Return what follows the prefix: a number, or a token that only the key gives."""
         if not keys.is_agreed or self.domain is not None:
-            order = keys.chance(self.link()).permutation(len(categories))
+            order = keys.chance(self.drawn_for()).permutation(len(categories))
             return pc.cast(pa.array(order + start + 1), pa.string())
         key = keys.derive("alias", self.column.identity).hex()
         texts = categories.cast(pa.string())

@@ -122,8 +122,11 @@ class Noise(NumberTreatment):
             column.type if column.type.kind in TIMES else DOUBLE for column in self.columns
         )
 
-    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
-        """Derive a key for each column; the rows of `rho` are the same for all columns."""
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Derive a key for each column; the rows of `rho` are the same for all columns.
+
+        A refresh derives them again: the source may have become another column.
+        """
         parameters: dict[str, Parameter] = {}
         for index in range(len(self.columns)):
             distribution = self.distributions[index]

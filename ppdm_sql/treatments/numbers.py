@@ -53,7 +53,8 @@ class NumberTreatment(Treatment):
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed."""
         # Where columns are mixed, one that is NULL makes others NULL: nothing is lost by that.
-        return lost_rows(self.columns, inputs, () if self.traits.mixes_columns else outputs)
+        is_mixed = self.traits.mixes_columns and len(self.columns) > 1
+        return lost_rows(self.columns, inputs, () if is_mixed else outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -61,7 +62,7 @@ class NumberTreatment(Treatment):
 
     def chance(self, keys: Keys) -> Draws:
         """Return where its random numbers come from."""
-        return keys.chance(self.link())
+        return keys.chance(self.drawn_for())
 
 
 def computable(column: InputColumn, value: exp.Expr) -> exp.Expr:

@@ -41,7 +41,10 @@ class Pseudonym(Treatment):
     summary = "a keyed name: equal values get equal names, nobody else can make them"
     undone_by = "the owner's key; rows of one person stay linked to each other"
     exactness = Exactness.LOOKUP
-    traits = Traits(mixes_columns=False, has_secret_number=False, links_rows=True, renames=True)
+    traits = Traits(
+        mixes_columns=False, has_secret_number=False, links_rows=True, renames=True,
+        draws_from_keys=True,
+    )  # fmt: skip
     kinds = (Kind.INTEGER, Kind.TEXT, Kind.UUID, Kind.ENUM, Kind.DATE, Kind.DECIMAL)
     arguments = (
         whole_number("length", 16, 6, LONGEST),
@@ -57,8 +60,11 @@ class Pseudonym(Treatment):
     entity: str = field(repr=False)
     """What the key belongs to."""
 
-    def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
-        """Derive the key: the same in every release and version of the column."""
+    def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
+        """Derive the key: the same in every release and version of the column.
+
+        A refresh derives it again: the source may have become another column.
+        """
         key = keys.derive("pseudonym", self.entity)[:KEY_BYTES]
         return Drawn({"key": key.hex(), "prefix": self.prefix})
 

@@ -20,6 +20,8 @@ class Traits:
     # What leaves.
     links_rows: bool = True
     """Equal values meet equal ones elsewhere, so that rows can be joined on them."""
+    draws_from_keys: bool = False
+    """What it draws depends on keys alone: under other keys, the same values meet no others."""
     shows_originals: bool = False
     """The values are the original ones."""
     generalizes: bool = False

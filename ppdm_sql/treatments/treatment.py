@@ -172,7 +172,14 @@ class Treatment:
         return columns[index].is_(exp.null()) if knows else None
 
     def link(self) -> str:
-        """Return what two treatments must share for their values to meet; never shown."""
+        """Return what two treatments must share for their values to meet; never shown.
+
+        Where a treatment does not say: all of its values may meet, of whatever column.
+        """
+        return f"treatment:{self.keyword}"
+
+    def drawn_for(self) -> str:
+        """Return what random numbers are drawn for; agreements between sites depend on it."""
         return " ".join((self.keyword, *(column.identity for column in self.columns)))
 
     def note(self, drawn: Drawn) -> str | None:

@@ -192,6 +192,7 @@ def repeat(source: Path, target: Path) -> None:
         (("low", "text"), "stack", StoreError, "is not a publication"),
         (("low", "empty"), "stack", StoreError, "is not a publication"),
         (("low", "hollow"), "stack", StoreError, "does not hold the release"),
+        (("hospital", "unknown"), "join", BindError, "has no KEY to join on"),
         (("low", "typed"), "stack", BindError, "'ward' is VARCHAR in"),
     ],
 )
@@ -209,6 +210,7 @@ def test_what_does_not_belong_together_is_refused(
     for name, change in (
         ("hollow", "DROP TABLE s.r; CREATE TABLE s.other AS SELECT 1 AS id"),
         ("typed", "ALTER TABLE s.r ALTER ward TYPE BLOB USING encode(ward)"),
+        ("unknown", "COMMENT ON COLUMN s.r.id IS 'KEY, shuffle_ids'"),
     ):
         odd[name] = tmp_path / f"{name}.duckdb"
         odd[name].write_bytes(files["low"].read_bytes())

@@ -130,6 +130,7 @@ def test_an_upgrade_that_fails_leaves_the_store_as_it_was(
         raw.execute("ALTER TABLE ppdm_owner.versions ADD COLUMN precision DOUBLE")
     with pytest.raises(StoreError, match="cannot be upgraded to 3"):
         ppdm_sql.connect(safe)
+    assert sorted(os.listdir(safe.parent)) == [".clinic.duckdb.lock", "clinic.duckdb"]
     with duckdb.connect(str(safe)) as raw:
         assert raw.execute("SELECT format FROM ppdm_owner.store").fetchall() == [(2,)]
         raw.execute("ALTER TABLE ppdm_owner.versions DROP COLUMN precision")

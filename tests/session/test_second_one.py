@@ -17,7 +17,10 @@ import pyarrow.parquet
 import pytest
 
 import ppdm_sql
-from ppdm_sql import Refused, StoreError
+from ppdm_sql import EngineError, Refused, StoreError
+from ppdm_sql.engine import duckdb as duckdb_engine
+from ppdm_sql.engine.sql import to_sql
+from ppdm_sql.names import Name
 
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
@@ -92,6 +95,38 @@ def test_a_forked_process_does_not_keep_the_lock(safe: Path) -> None:
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+
+
+def test_a_forked_process_that_ends_does_not_give_the_lock_away(tmp_path: Path) -> None:
+    """In a process of its own: a fork of the test runner would end as one."""
+    safe = tmp_path / "owner" / "clinic.duckdb"
+    code = (
+        "import os, sys, pathlib, ppdm_sql\n"
+        f"owner = ppdm_sql.connect({str(safe)!r}); trial = ppdm_sql.connect(':memory:')\n"
+        "(folder,) = trial.execute(\"SELECT current_setting('temp_directory')\").fetchone()\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    try:\n"
+        "        owner.execute('CREATE TABLE lost AS SELECT 1 AS i')\n"
+        "    except ppdm_sql.EngineError as error:\n"
+        "        print(error.code, flush=True)\n"
+        "    sys.exit()\n"  # however it ends: DuckDB may crash in a fork that lets go of it
+        "os.waitpid(child, 0); print(pathlib.Path(folder).exists(), flush=True)\n"
+        "input()\n"
+        "owner.execute('CREATE TABLE kept AS SELECT 1 AS i'); owner.close()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "open_elsewhere\n"
+        assert parent.stdout.readline() == "True\n"
+        safe.read_bytes()
+        assert not opened_elsewhere(safe, BY_US)
+        parent.communicate("\n")
+    assert parent.returncode == 0
+    with ppdm_sql.connect(safe) as owner:
+        assert owner.execute("FROM kept").fetchall() == [(1,)]
 
 
 # Where a trial in memory spills
@@ -282,3 +317,100 @@ def test_what_an_earlier_program_published_is_replaced(publisher: Owner) -> None
     with closing(duckdb.connect("study.duckdb")) as file:
         file.execute("ALTER TABLE release_info DROP COLUMN agreement")
     publisher.publish("open.wards", to="study.duckdb")
+
+
+@pytest.mark.parametrize("format_", ["duckdb", "parquet"])
+def test_what_appears_while_a_publication_is_written_is_not_replaced(
+    publisher: Owner, format_: str
+) -> None:
+    target = Path("study.duckdb") if format_ == "duckdb" else Path("out")
+
+    def appear(stage: str) -> None:
+        if stage.startswith("putting") and not target.exists():
+            if format_ == "duckdb":
+                target.write_text("years of work")
+            else:
+                target.mkdir()
+                (target / "thesis.txt").write_text("years of work")
+
+    publisher.on_stage(appear)
+    with pytest.raises((Refused, StoreError)):
+        publisher.publish("open.wards", to=target, format=format_)
+    kept = target if format_ == "duckdb" else target / "thesis.txt"
+    assert kept.read_text() == "years of work"
+    assert publisher.publications() == []
+
+
+def test_a_folder_inside_a_folder_is_not_part_of_a_publication(publisher: Owner) -> None:
+    publisher.publish("open.wards", to="out/", format="parquet")
+    inside = Path("out/open.wards.parquet")
+    inside.unlink()
+    inside.mkdir()
+    (inside / "thesis.txt").write_text("years of work")
+    with pytest.raises(Refused, match="is not a publication"):
+        publisher.publish("open.wards", to="out/", format="parquet")
+
+
+def test_the_name_of_a_log_is_no_place_to_publish_to(publisher: Owner) -> None:
+    with pytest.raises(Refused, match="write-ahead log"):
+        publisher.publish("open.wards", to="clinic.duckdb.wal")
+
+
+def test_a_part_without_a_list_of_releases_is_no_publication(tmp_path: Path) -> None:
+    part = forged(tmp_path / "part.duckdb", "CREATE TABLE release_info AS SELECT 1 AS i")
+    with pytest.raises(StoreError, match="is not a publication"):
+        ppdm_sql.combine(part, part, to=tmp_path / "study.duckdb")
+
+
+def test_only_duckdbs_own_reader_opens_a_file() -> None:
+    """DuckDB would fetch and run an extension for a file of another kind, by its first bytes."""
+    text = to_sql(duckdb_engine._attach("part.duckdb", Name("a")))
+    assert "TYPE duckdb" in text.replace('"', "")
+
+
+# Transactions and errors
+
+
+def test_show_releases_keeps_a_transaction_whose_source_is_gone(owner: Owner) -> None:
+    owner.execute("CREATE TABLE s AS SELECT i AS id, i AS age FROM range(9) r (i)")
+    owner.execute("CREATE TABLE t (i INTEGER)")
+    owner.execute("CREATE RELEASE r.s FROM s (id KEY, age QUASI) GENERALIZE age UNTIL k = 2")
+    owner.execute("DROP TABLE s")
+    owner.execute("BEGIN; INSERT INTO t VALUES (1)")
+    assert [info.waiting for info in owner.releases()] == [None]
+    owner.execute("COMMIT")
+    assert owner.execute("FROM t").fetchall() == [(1,)]
+
+
+def test_a_commit_that_fails_tells_no_value(safe: Path) -> None:
+    with ppdm_sql.connect(safe) as owner:
+        owner.execute("CREATE TABLE t (name VARCHAR PRIMARY KEY)")
+        other = owner.connection.cursor()
+        other.execute("USE ppdm_store; BEGIN; INSERT INTO t VALUES ('Xanthippe')")
+        owner.execute("BEGIN; INSERT INTO t VALUES ('Xanthippe')")
+        other.execute("COMMIT")
+        with pytest.raises(EngineError) as caught:
+            owner.execute("COMMIT")
+        assert "Xanthippe" not in str(caught.value)
+        assert "Xanthippe" not in caught.value.engine_text
+
+
+# A second column behind one name
+
+
+def test_a_refresh_follows_a_source_that_became_another_column(owner: Owner) -> None:
+    """Kept keys would give two columns one pseudonym and one noise, which then cancels out."""
+    for name, first in (("a", 0), ("b", 100)):
+        owner.execute(
+            f"CREATE TABLE {name} AS SELECT i AS id, i + {first} AS x FROM range(5) r (i)"
+        )
+    owner.execute("CREATE VIEW v AS FROM a")
+    for name in ("a", "v"):
+        owner.execute(
+            f"CREATE RELEASE r.{name} FROM {name} (id KEY AS pseudonym(),"
+            " x SENSITIVE AS noise(normal(0, 1)))"
+        )
+    met = "SELECT count(*) FROM r.a JOIN r.v USING (id)"
+    assert owner.execute(met).fetchall() == [(5,)]
+    owner.execute("CREATE OR REPLACE VIEW v AS FROM b; REFRESH RELEASE r.v")
+    assert owner.execute(met).fetchall() == [(0,)]

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 import ppdm_sql
 from ppdm_sql.engine.kernel import Kernel
-from ppdm_sql.errors import BindError, InternalError, PrivacyWarning, TreatmentError
+from ppdm_sql.errors import BindError, InternalError, PrivacyWarning, Refused, TreatmentError
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments import TREATMENTS, traits_of
 from ppdm_sql.treatments.arguments import flag, whole_number
@@ -372,6 +372,14 @@ def test_a_treatment_that_says_nothing_is_taken_for_the_worst() -> None:
     assert not any((traits.shows_originals, traits.keeps_shape, traits.is_affine))
     assert traits_of("nobody knows this word") == traits == UNKNOWN
     assert "sites draw it alike" in (Twice(()).why_not_agreed() or "")
+
+
+def test_what_may_link_rows_is_not_published_as_unlinkable(clinic: Owner, tmp_path: Path) -> None:
+    """A treatment that does not say so may draw from more than keys: other keys change nothing."""
+    shout(clinic, "shout()")
+    with pytest.raises(Refused, match="cannot be made unlinkable") as caught:
+        clinic.publish("r.p", to=tmp_path / "study.duckdb", unlinkable=True)
+    assert caught.value.code == "not_unlinkable"
 
 
 def view_text(owner: Owner) -> str:

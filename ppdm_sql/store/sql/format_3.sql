@@ -39,16 +39,16 @@ ALTER TABLE "ppdm_store"."ppdm_owner"."versions" ADD COLUMN waiting VARCHAR;
 
 UPDATE "ppdm_store"."ppdm_owner"."versions" AS v SET
     suppressed_rows = (
-        SELECT any_value(f.value)::BIGINT FROM "ppdm_store"."ppdm_owner"."figures" AS f
+        SELECT system.main.any_value(f.value)::BIGINT FROM "ppdm_store"."ppdm_owner"."figures" AS f
         WHERE f.release_id = v.release_id AND f.version = v.version AND f.figure = 'rows suppressed'
     ),
     precision = (
-        SELECT any_value(f.value) FROM "ppdm_store"."ppdm_owner"."figures" AS f
+        SELECT system.main.any_value(f.value) FROM "ppdm_store"."ppdm_owner"."figures" AS f
         WHERE f.release_id = v.release_id AND f.version = v.version
             AND f.figure = 'precision of the release'
     ),
     released_rows = source_rows - coalesce((
-        SELECT any_value(f.value)::BIGINT FROM "ppdm_store"."ppdm_owner"."figures" AS f
+        SELECT system.main.any_value(f.value)::BIGINT FROM "ppdm_store"."ppdm_owner"."figures" AS f
         WHERE f.release_id = v.release_id AND f.version = v.version
             AND f.figure = 'rows suppressed' AND f.note = 'left out'
     ), 0);
