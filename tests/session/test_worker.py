@@ -52,6 +52,7 @@ def test_a_refusal_is_one_message(worker: Worker) -> None:
     told, _, _ = asked(worker, "SELECT getenv('HOME')")
     assert told == {
         "error": "Refused",
+        "code": "not_admitted",
         "what": "the function 'getenv' may not be used here",
         "hint": None,
         "span": [7, 21],
