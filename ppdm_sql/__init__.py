@@ -9,7 +9,7 @@
     study.sql("SELECT count(*) FROM research.patients").fetchone()
 
     owner.interpret("research.patients", "age >= 2.667") # results in original terms again
-    ppdm_sql.combine("a.duckdb", "b.duckdb", to="c.duckdb")  # several sites, one study
+    ppdm_sql.combine("a.duckdb", "b.duckdb", to="c.duckdb", agreement="6f0d…")  # one study
 
     ppdm_sql.register(duckdb_connection)                # only the functions, for an app
 
@@ -94,19 +94,26 @@ def open_release(
     timeout_s: float = 60.0,
     memory_limit: str = "1GB",
     threads: int = 2,
+    max_rows: int = 10_000_000,
+    max_bytes: str = "1GB",
 ) -> Analyst:
     """Open a published file as an analyst does: read-only, locked, in a process that can be ended.
 
-    `timeout_s` bounds each query; DuckDB gets `memory_limit` and `threads`.
+    `timeout_s` bounds opening and each query; DuckDB gets `memory_limit` and `threads`. An answer
+    of `Analyst.sql` has at most `max_rows` and `max_bytes`, a batch of `Analyst.batches` at most
+    `max_bytes`.
     """
     from ppdm_sql.analyst.session import Analyst
+    from ppdm_sql.foreign.process import Limits, bytes_of
 
-    return Analyst.open(path, timeout_s, memory_limit, threads)
+    limits = Limits(timeout_s, bytes_of(memory_limit), threads, bytes_of(max_bytes, "max_bytes"))
+    return Analyst.open(path, limits, max_rows)
 
 
 def combine(
     *files: str | os.PathLike[str],
     to: str | os.PathLike[str],
+    agreement: str,
     how: str = "stack",
     missing: str = "null",
     release: str | None = None,
@@ -116,11 +123,12 @@ def combine(
     `how` is `"stack"` for sites with the same columns, or `"join"` for sites with different
     columns of the same people. People `missing` at a site are then filled from released values by
     `"mean"` (texts by the most frequent) or `"mode"`, left `"null"`, or `"drop"`ped. `release`
-    chooses one where a file has several.
+    chooses one where a file has several. `agreement` is the fingerprint that SHOW AGREEMENTS
+    tells at a site: a file that its key did not sign is refused.
     """
     from ppdm_sql.sites.combine import combine as combine_files
 
-    return combine_files(files, to, how, missing, release)
+    return combine_files(files, to, how, agreement, missing, release)
 
 
 def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ from ppdm_sql.lifecycle.messages import made_result
 from ppdm_sql.lifecycle.release import create_release, drop_release, refresh_release
 from ppdm_sql.publish.messages import published_result
 from ppdm_sql.publish.run import publish
+from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.release.releases import Releases, Wanted
 from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.store.formats import open_store
@@ -111,7 +112,9 @@ class Owner:
         path = None if str(database) == ":memory:" else Path(database).absolute()
         engine = open_database(path)
         try:
-            return cls(engine, open_store(engine, path), treatments, str(database))
+            keys = open_store(engine, path)
+            settle_publications(engine)
+            return cls(engine, keys, treatments, str(database))
         except BaseException:
             engine.close()
             raise

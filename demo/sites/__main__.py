@@ -53,6 +53,17 @@ def agree(region: Path) -> None:
     run(first, "run", HERE / "agreement.sql", "--db", "owner/site.duckdb")
 
 
+def fingerprint(region: Path) -> str:
+    """Return what a site tells the miner: the key that must have signed every file."""
+    show = region / "hospital-1" / "show.sql"
+    show.write_text("SHOW AGREEMENTS", encoding="utf-8")
+    listed = run(
+        show.parent, "run", show, "--db", "owner/site.duckdb", "--format", "json", quiet=True
+    )
+    told: str = json.loads(listed.splitlines()[0])["fingerprint"]
+    return told
+
+
 def horizontal(region: Path, everything: Path) -> None:
     """Stack three hospitals, mine, and let the first read the results."""
     files = []
@@ -61,7 +72,8 @@ def horizontal(region: Path, everything: Path) -> None:
         give(everything, folder, f"hash(person) % 3 = {number - 1}")
         files.append(release(folder, "hospital.sql"))
     miner = site(region, "miner")
-    run(miner, "combine", "--stack", *files, "--to", "study-data.duckdb")
+    told = ("--agreement", fingerprint(region))
+    run(miner, "combine", "--stack", *files, "--to", "study-data.duckdb", *told)
     mine(miner, miner / "study-data.duckdb", "study.patients", "illness", "results")
     reader = region / "hospital-1"
     back = read_back([reader], miner / "results")
@@ -78,7 +90,8 @@ def vertical(region: Path, everything: Path) -> None:
         folders.append(folder)
         files.append(release(folder, f"{name}.sql"))
     miner = site(region, "miner-2")
-    run(miner, "combine", "--join", *files, "--to", "study-data.duckdb", "--missing", "drop")
+    told = ("--agreement", fingerprint(region), "--missing", "drop")
+    run(miner, "combine", "--join", *files, "--to", "study-data.duckdb", *told)
     mine(miner, miner / "study-data.duckdb", "study.patients", "claims", "results")
     back = read_back(folders, miner / "results")
     columns = "person, name, age, sex, smokes, weight, illness, drug, dose, claims"

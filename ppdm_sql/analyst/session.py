@@ -2,78 +2,50 @@
 
 The file is all there is to read. The process is what bounds time and memory: DuckDB cannot stop
 one long step, so a statement that takes too long is ended with the process, and the next one
-starts another.
+starts another. What comes back is bounded here: rows and bytes of a whole answer, or the batches
+of one that is read piece by piece.
 """
 
 from __future__ import annotations
 
-import json
-import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import threading
-import weakref
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ppdm_sql.analyst.wire import receive, send
-from ppdm_sql.errors import (
-    EngineError,
-    InternalError,
-    PpdmError,
-    Refused,
-    Span,
-    StatementError,
-    StoreError,
-)
+from ppdm_sql.errors import EngineError, PpdmError, Refused, Span, StatementError, StoreError
+from ppdm_sql.foreign.channel import Gone, Late, TooLarge
+from ppdm_sql.foreign.process import ForeignProcess, Limits
+from ppdm_sql.names import QualifiedName
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
+
+    import pyarrow as pa
 
     from ppdm_sql.engine.table_rows import TableRows
 
-_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMG]i?B)\Z", re.IGNORECASE)
 _ERRORS: dict[str, type[PpdmError]] = {
     error.__name__: error for error in (EngineError, Refused, StatementError)
 }
-_ADDRESS_BYTES = 3 * 2**29
-"""What Python, DuckDB and Arrow need beside DuckDB's own limit, which does not count all."""
-_SPILL_TIMES = 8
-"""How many times its memory a session may spill."""
-# Allocators that map a gigabyte in advance would make a limit on memory say nothing.
-_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "ARROW_DEFAULT_MEMORY_POOL": "system"}
-# numpy would double the time to start, and nothing there needs it.
-_START = (
-    "import sys, json; sys.path += json.loads(sys.argv[1]); sys.modules['numpy'] = None;"
-    "from ppdm_sql.analyst.worker import main; main()"
-)
+_WORKER = "ppdm_sql.analyst.worker"
+_INFO = QualifiedName.of("main", "release_info")
 
 
 class Analyst:
     """Runs queries on a published file; close it, or use it in a `with` block."""
 
-    def __init__(self, path: Path, timeout_s: float, memory_limit: str, threads: int) -> None:
+    def __init__(self, path: Path, limits: Limits, max_rows: int) -> None:
         self._path = path
-        self._timeout_s = timeout_s
-        self._memory = _bytes(memory_limit)
-        self._threads = threads
+        self._limits = limits
+        self._max_rows = max_rows
         self._one_at_a_time = threading.Lock()
-        self._process: _Process | None = None
+        self._process: ForeignProcess | None = None
         self._is_closed = False
         self._tables: list[str] = []
 
     @classmethod
-    def open(
-        cls,
-        path: str | os.PathLike[str],
-        timeout_s: float = 60.0,
-        memory_limit: str = "1GB",
-        threads: int = 2,
-    ) -> Self:
+    def open(cls, path: str | os.PathLike[str], limits: Limits, max_rows: int) -> Self:
         """Open a published file read-only; raise when it is none."""
         file = Path(path).absolute()
         if not file.exists():
@@ -84,58 +56,58 @@ class Analyst:
                 hint="a folder of Parquet files is read with any program that reads Parquet",
                 code="wrong_kind_of_file",
             )
-        if timeout_s <= 0 or threads < 1:
-            raise StatementError(
-                "a session needs at least some time and one thread", code="bad_limit"
-            )
-        analyst = cls(file, timeout_s, memory_limit, threads)
+        if max_rows < 1 or limits.frame_bytes < 1:
+            raise StatementError("an answer has at least one row and one byte", code="bad_limit")
+        analyst = cls(file, limits, max_rows)
         analyst._running()
         return analyst
 
     def sql(self, query: str) -> TableRows:
-        """Run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES and return its rows."""
+        """Run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES and return its rows.
+
+        An answer of more than `max_rows` or `max_bytes` is refused; `batches` reads any.
+        """
+        import pyarrow as pa
+
         from ppdm_sql.engine.table_rows import TableRows
 
+        kept: list[pa.RecordBatch] = []
+        rows = size = 0
+        with self.batches(query) as found:
+            for batch in found:
+                rows, size = rows + batch.num_rows, size + batch.nbytes
+                if rows > self._max_rows or size > self._limits.frame_bytes:
+                    raise self.too_large()
+                kept.append(batch)
+        return TableRows(pa.Table.from_batches(kept, found.schema))
+
+    def batches(self, query: str) -> Batches:
+        """Run one statement and return its rows batch by batch, however many they are.
+
+        The next statement waits until the last batch is read, or the answer is closed. Time counts
+        while a batch is waited for.
+        """
         try:
             query.encode()
         except UnicodeEncodeError:
             raise StatementError(
                 "the statement is not valid Unicode text", code="not_text"
             ) from None
-        with self._one_at_a_time:
-            if self._is_closed:
-                raise StatementError(
-                    "this session is closed", hint="open the file again", code="closed"
-                )
-            process = self._running()
-            timer = threading.Timer(self._timeout_s, process.time_is_up)
-            timer.daemon = True
-            timer.start()
-            try:
-                return TableRows(process.ask(query))
-            except _Gone:
-                self._process = None
-                process.end()
-                raise _ended(process, self._timeout_s) from None
-            except BaseException as error:
-                if not isinstance(error, PpdmError):  # Ctrl-C: the work ends with the process
-                    self._process = None
-                    process.end()
-                raise
-            finally:
-                timer.cancel()
+        self._one_at_a_time.acquire()
+        try:
+            return Batches(self, *self._ask(query))
+        except BaseException:
+            self._one_at_a_time.release()
+            raise
 
     def tables(self) -> list[str]:
         """Return the names of the tables that can be queried."""
         return list(self._tables)
 
     def close(self) -> None:
-        """End the process, for good."""
-        with self._one_at_a_time:
-            self._is_closed = True
-            if self._process is not None:
-                self._process.end()
-                self._process = None
+        """End the process, for good; an answer that is being read ends with it."""
+        self._is_closed = True
+        self._end_process()
 
     def __enter__(self) -> Self:
         return self
@@ -146,123 +118,149 @@ class Analyst:
     def __repr__(self) -> str:
         return f"<ppdm_sql analyst of {str(self._path)!r}>"
 
-    def _running(self) -> _Process:
+    def finish(self, is_whole: bool) -> None:
+        """Let the next statement run; what is left of an answer ends with the process."""
+        if not is_whole:
+            self._end_process()
+        self._one_at_a_time.release()
+
+    def failure(self, error: Gone | Late | TooLarge) -> PpdmError:
+        """Return what is told when the process does not answer to the end."""
+        if self._is_closed:
+            return _closed()
+        if isinstance(error, TooLarge):
+            return self.too_large()
+        if isinstance(error, Late):
+            return EngineError(
+                f"the statement took longer than {self._limits.timeout_s:g} s and was ended",
+                hint="ask for less, or open the release with a longer timeout",
+                code="timeout",
+            )
+        return EngineError(
+            "the statement needed more than a session has and was ended",
+            hint="ask for less, or open the release with a higher memory_limit",
+            code="out_of_resources",
+        )
+
+    def too_large(self) -> PpdmError:
+        """Return what is told of an answer that does not fit."""
+        return EngineError(
+            f"the answer has more than {self._max_rows:,} rows or "
+            f"{self._limits.frame_bytes / 1e6:,.0f} MB",
+            hint="ask for less, read it with batches(), or open the release with a higher "
+            "max_rows or max_bytes",
+            code="answer_too_large",
+        )
+
+    def _ask(self, query: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        def check(message: dict[str, Any]) -> None:
+            _raise_told(message, query)
+
+        process = self._running()
+        patience = process.patience()
+        try:
+            check(process.ask({"sql": query}, patience))
+            return process.rows(patience, check)
+        except (Gone, Late, TooLarge) as error:
+            self._end_process()
+            raise self.failure(error) from None
+        except PpdmError:
+            raise
+        except BaseException:  # Ctrl-C: the work ends with the process
+            self._end_process()
+            raise
+
+    def _running(self) -> ForeignProcess:
+        if self._is_closed:
+            raise _closed()
         if self._process is None:
-            process = _Process()
             try:
-                self._tables = process.open(self._orders(process.folder))
-            except BaseException:
+                process = ForeignProcess(self._path, _WORKER, self._limits)
+            except (Refused, StoreError) as error:
+                raise self._not_a_publication(error) from None
+            if _INFO not in process.tables or self._is_closed:
                 process.end()
-                raise
+                raise _closed() if self._is_closed else self._not_a_publication()
+            self._tables = sorted(str(name) for name in process.tables)
             self._process = process
         return self._process
 
-    def _orders(self, folder: str) -> dict[str, Any]:
-        spill = self._memory * _SPILL_TIMES
-        return {
-            "path": str(self._path),
-            "settings": {
-                "threads": str(self._threads),
-                "memory_limit": f"{self._memory}B",
-                "temp_directory": folder,
-                "max_temp_directory_size": f"{spill}B",
-            },
-            "spill_bytes": spill,
-            "address_bytes": self._memory + _ADDRESS_BYTES,
-            "cpu_seconds": int(self._timeout_s * self._threads) + 1,
-        }
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.end()
+
+    def _not_a_publication(self, why: PpdmError | None = None) -> PpdmError:
+        """Return what is told of another file; one that would run something is named as such."""
+        what = f"'{self._path}' is not a published release"
+        if isinstance(why, Refused):
+            return Refused(f"{what}: {why.what}", hint=why.hint, code=why.code)
+        hint = "PUBLISH RELEASE … TO 'study.duckdb' makes one"
+        return StoreError(what, hint=hint, code="not_a_publication")
 
 
-class _Gone(Exception):
-    """The process ended before it answered."""
+class Batches:
+    """The rows of one answer as Arrow batches; close it, or use it in a `with` block.
 
+    pyarrow, polars, pandas and DuckDB read it as a stream.
+    """
 
-class _Process:
-    """The other side: a process, the folder it may spill to, and what is said to it."""
+    def __init__(
+        self, analyst: Analyst, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+    ) -> None:
+        self.schema = schema
+        self._analyst = analyst
+        self._batches = batches
+        self._is_open = True
 
-    def __init__(self) -> None:
-        self.folder = tempfile.mkdtemp(prefix="ppdm-analyst-")  # with mode 0700
-        self.is_late = False
-        self._popen = subprocess.Popen(  # noqa: S603 - nothing of it comes from outside
-            [sys.executable, "-I", "-S", "-c", _START, json.dumps(_search_path())],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # whatever a library prints there may hold data
-            env=_ENVIRONMENT,
-            cwd="/",
-            start_new_session=True,  # Ctrl-C is for the one who asks
-        )
-        if self._popen.stdin is None or self._popen.stdout is None:
-            raise InternalError("a process without its pipes")
-        self._in, self._out = self._popen.stdin, self._popen.stdout
-        self._end = weakref.finalize(self, _end, self._popen, self.folder)
+    def __iter__(self) -> Self:
+        return self
 
-    def open(self, orders: dict[str, Any]) -> list[str]:
-        """Have it open the file; return the names of the tables in it."""
-        import pyarrow.ipc  # noqa: F401 - while the other process starts, and before it is needed
-
-        from ppdm_sql.names import QualifiedName
-
+    def __next__(self) -> pa.RecordBatch:
+        if not self._is_open:
+            raise StopIteration
         try:
-            self._send(orders)
-            answer = self._receive()
-        except _Gone:
-            answer = {"error": "StoreError"}
-        names = [QualifiedName.of(*parts) for parts in answer.get("tables", ())]
-        if "error" in answer or QualifiedName.of("main", "release_info") not in names:
-            raise StoreError(
-                f"'{orders['path']}' is not a published release",
-                hint="PUBLISH RELEASE … TO 'study.duckdb' makes one",
-                code="not_a_publication",
-            )
-        return [str(name) for name in names]
+            return next(self._batches)
+        except StopIteration:
+            self._finish(is_whole=True)
+            raise
+        except (Gone, Late, TooLarge) as error:
+            self._finish(is_whole=False)
+            raise self._analyst.failure(error) from None
+        except PpdmError:  # told behind the last batch
+            self._finish(is_whole=True)
+            raise
+        except BaseException:
+            self._finish(is_whole=False)
+            raise
 
-    def ask(self, query: str) -> Any:
-        """Return the rows of one statement as an Arrow table."""
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         import pyarrow as pa
 
-        self._send({"sql": query})
-        _raise_told(self._receive(), query)
-        try:
-            with pa.ipc.open_stream(self._out) as stream:
-                table = stream.read_all()
-        except (pa.ArrowException, EOFError):
-            raise _Gone from None
-        _raise_told(self._receive(), query)
-        return table
+        reader = pa.RecordBatchReader.from_batches(self.schema, self)
+        return reader.__arrow_c_stream__(requested_schema)
 
-    def time_is_up(self) -> None:
-        """End it because it takes too long; may be called from another thread."""
-        self.is_late = True
-        self._popen.kill()
+    def close(self) -> None:
+        """Let the next statement run; batches that were not read are gone."""
+        self._finish(is_whole=False)
 
-    def end(self) -> None:
-        """End it, and remove what it spilled."""
-        self._end()
+    def __enter__(self) -> Self:
+        return self
 
-    def _send(self, message: dict[str, Any]) -> None:
-        try:
-            send(self._in, message)
-        except OSError:
-            raise _Gone from None
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
-    def _receive(self) -> dict[str, Any]:
-        message = receive(self._out)
-        if message is None:
-            raise _Gone
-        return message
+    def __del__(self) -> None:
+        self.close()
+
+    def _finish(self, is_whole: bool) -> None:
+        if self._is_open:
+            self._is_open = False
+            self._analyst.finish(is_whole)
 
 
-def _end(process: subprocess.Popen[bytes], folder: str) -> None:
-    process.kill()
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:
-                continue  # it was waiting to be written to a process that is gone
-    process.wait()
-    shutil.rmtree(folder, ignore_errors=True)
+def _closed() -> StatementError:
+    return StatementError("this session is closed", hint="open the file again", code="closed")
 
 
 def _raise_told(message: dict[str, Any], query: str) -> None:
@@ -273,31 +271,3 @@ def _raise_told(message: dict[str, Any], query: str) -> None:
     span = Span(query, *place) if place else None
     kind = _ERRORS.get(message["error"], EngineError)
     raise kind(message["what"], span, message["hint"], code=message.get("code"))
-
-
-def _ended(process: _Process, timeout_s: float) -> EngineError:
-    if process.is_late:
-        return EngineError(
-            f"the statement took longer than {timeout_s:g} s and was ended",
-            hint="ask for less, or open the release with a longer timeout",
-            code="timeout",
-        )
-    return EngineError(
-        "the statement needed more than a session has and was ended",
-        hint="ask for less, or open the release with a higher memory_limit",
-        code="out_of_resources",
-    )
-
-
-def _bytes(size: str) -> int:
-    found = _SIZE.match(size.strip())
-    if found is None:
-        raise StatementError("a memory limit is written like '1GB' or '512MB'", code="bad_limit")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
-
-
-def _search_path() -> list[str]:
-    """Return where the other process finds what it imports; it reads nothing of the site."""
-    specs = (find_spec(name) for name in ("ppdm_sql", "duckdb", "pyarrow"))
-    origins = (spec.origin for spec in specs if spec is not None and spec.origin is not None)
-    return list(dict.fromkeys(str(Path(origin).parents[1]) for origin in origins))

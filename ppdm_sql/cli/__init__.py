@@ -241,13 +241,26 @@ def query(file: str, statement: str, form: str, timeout: float, memory: str, row
     help="What becomes of people that a site does not have.",
 )
 @click.option("--release", help="Which one, where a file has several.")
+@click.option(
+    "--agreement",
+    required=True,
+    metavar="FINGERPRINT",
+    help="As SHOW AGREEMENTS tells it at a site: files that its key did not sign are refused.",
+)
 def combine(
-    files: tuple[str, ...], how: str | None, target: str, missing: str, release: str | None
+    files: tuple[str, ...],
+    how: str | None,
+    target: str,
+    missing: str,
+    release: str | None,
+    agreement: str,
 ) -> None:
     """Combine the published FILES of several sites, made under one agreement, into one."""
     if how is None:
         raise PpdmError("write --stack or --join", code="usage")
-    done = combine_files(*files, to=target, how=how, missing=missing, release=release)
+    done = combine_files(
+        *files, to=target, how=how, missing=missing, release=release, agreement=agreement
+    )
     click.echo(f"combined {len(files)} files: {done.release}, {done.rows:,} rows, in '{target}'")
     for note in done.notes:
         output.print_note(f"note: {note}")

@@ -13,15 +13,18 @@ from urllib.parse import quote as percent_encode
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.delivery.workplace import put_file, put_folder
+from ppdm_sql.delivery.signature import sign
+from ppdm_sql.delivery.workplace import digest_of, put_file, put_folder
 from ppdm_sql.engine.sql import create_schema, table_of
 from ppdm_sql.errors import InternalError
-from ppdm_sql.foreign.contents import Contents, contents_of
+from ppdm_sql.foreign.contents import OBJECTS, Contents, contents_of
 from ppdm_sql.names import Name, QualifiedName
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     from ppdm_sql.engine.duckdb import Engine
 
@@ -81,11 +84,23 @@ class DatabaseFile:
         """Write `release_info`."""
         self._engine.create_table(QualifiedName((self._alias, *INFO.parts)), rows)
 
-    def put(self, target: Path) -> None:
-        """Look at the file once more, and put it in its place."""
+    def complete(self, keys: Sequence[Ed25519PrivateKey] = ()) -> str | None:
+        """Look at the file once more, and sign it; return its digest."""
+        self._engine.attach(self._path, self._alias, read_only=True)
+        try:
+            listed = self._engine.query(OBJECTS, (self._alias.text,)).to_pylist()
+        finally:
+            self._engine.detach(self._alias)
+        found = contents_of(tuple(row.values()) for row in listed)
         left = [path for path in self._path.parent.iterdir() if path != self._path]
-        if contents_of(self._path) != Contents(frozenset(self._expected), ()) or left:
+        if found != Contents(frozenset(self._expected)) or left:
             raise InternalError("the file that was written is not what it should be")
+        if keys:
+            sign(self._path, keys)
+        return digest_of(self._path)
+
+    def put(self, target: Path) -> None:
+        """Put the file in its place."""
         put_file(self._path, target)
 
 
@@ -131,6 +146,10 @@ class ParquetFolder:
         import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
 
         pyarrow.parquet.write_table(rows, self._path / f"{INFO.name}.parquet")
+
+    def complete(self, keys: Sequence[Ed25519PrivateKey] = ()) -> str | None:
+        """Return the digest of all files; sites combine database files, so nothing is signed."""
+        return digest_of(self._path)
 
     def put(self, target: Path) -> None:
         """Put the folder in its place."""

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from ppdm_sql.delivery.destinations import INFO, INFO_TYPES, parquet_name
 from ppdm_sql.errors import BindError, PpdmError, Refused
-from ppdm_sql.foreign.contents import contents_of, rows_of
+from ppdm_sql.foreign.files import ForeignFile
+from ppdm_sql.foreign.process import Limits
 from ppdm_sql.language.script import parse_name
 from ppdm_sql.names import Name, QualifiedName
 
@@ -107,10 +108,15 @@ def _is_our_file(target: Path) -> bool:
 
     A store, and any other database that happens to have a `release_info`, holds something else.
     """
-    contents = contents_of(target) if target.is_file() else None
-    if contents is None or contents.others or INFO not in contents.tables:
+    if not target.is_file():
         return False
-    return _listed(lambda: rows_of(target, INFO)) == contents.tables - {INFO}
+    try:
+        with ForeignFile(target, Limits()) as file:
+            if INFO not in file.tables:
+                return False
+            return _listed(lambda: file.rows(INFO).read_all()) == file.tables - {INFO}
+    except PpdmError:  # no database, or more than tables
+        return False
 
 
 def _is_our_folder(target: Path) -> bool:

@@ -1,26 +1,26 @@
 """The last step of publishing: a new file or folder takes the place of the old one at once.
 
 What is published is written in a folder of its own beside its place, closed to others, and
-renamed when it is complete and checked. Such a folder is locked by the process that writes in it:
-one that nobody locks is what a dead process left, and the next publication clears it away.
+renamed when it is complete and checked.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
+import hashlib
+import json
 import os
-import shutil
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from glob import escape
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import StoreError
+from ppdm_sql.scratch import make_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 WORKPLACE_PREFIX = ".ppdm-publish-"
 _READABLE = 0o444
@@ -32,17 +32,37 @@ _AT_FDCWD, _NOREPLACE, _EXCHANGE = -100, 1, 2
 def workplace(folder: Path) -> Iterator[Path]:
     """Give a new locked folder inside `folder`; take it away at the end, with all that is left."""
     try:
-        _clear_debris(folder)
-        path, lock = _locked_folder(folder)
+        scratch = make_scratch(WORKPLACE_PREFIX, folder)
     except OSError as error:
         raise StoreError(
             f"nothing can be written to '{folder}': {error.strerror}", code="not_written"
         ) from None
     try:
-        yield path
+        yield scratch.path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
-        os.close(lock)
+        scratch.remove()
+
+
+def digest_of(path: Path) -> str | None:
+    """Return SHA-256 of a file, or of a folder's files with their names; None if it is not there."""
+    try:
+        if not path.is_dir():
+            return _sha256(path)
+        files = {file.name: _sha256(file) for file in sorted(path.iterdir())}
+    except OSError:
+        return None
+    return hashlib.sha256(json.dumps(files).encode()).hexdigest()
+
+
+def is_left(target: Path, digest: str) -> bool:
+    """Whether a process that died left a publication in its workplace: it is not out."""
+    drafts = target.parent.glob(f"{WORKPLACE_PREFIX}*/{escape(target.name)}")
+    return any(digest_of(draft) == digest for draft in drafts)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def put_file(new: Path, target: Path) -> None:
@@ -51,7 +71,6 @@ def put_file(new: Path, target: Path) -> None:
         new.chmod(_READABLE)
         _sync(new)
         _put(new, target)
-        _sync(target.parent)
 
 
 def put_folder(new: Path, target: Path) -> None:
@@ -63,7 +82,6 @@ def put_folder(new: Path, target: Path) -> None:
         new.chmod(_ENTERABLE)
         _sync(new)
         _put(new, target)
-        _sync(target.parent)
 
 
 def _put(new: Path, target: Path) -> None:
@@ -77,6 +95,8 @@ def _put(new: Path, target: Path) -> None:
         _rename(new, target, _EXCHANGE)  # the old one is now in the workplace, and goes with it
     else:
         new.replace(target)
+    with suppress(OSError):  # it is in its place, whether the disk says so now or later
+        _sync(target.parent)
 
 
 def _rename(new: Path, target: Path, how: int) -> None:
@@ -108,36 +128,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _locked_folder(folder: Path) -> tuple[Path, int]:
-    while True:
-        path = Path(tempfile.mkdtemp(prefix=WORKPLACE_PREFIX, dir=folder))  # with mode 0700
-        lock = _lock(path)
-        # Somebody else may have taken it for debris before it was locked.
-        if lock is not None and os.fstat(lock).st_nlink > 0:
-            return path, lock
-        if lock is not None:
-            os.close(lock)
-
-
-def _clear_debris(folder: Path) -> None:
-    for path in folder.glob(f"{WORKPLACE_PREFIX}*"):
-        lock = _lock(path)
-        if lock is not None:
-            shutil.rmtree(path, ignore_errors=True)
-            os.close(lock)
-
-
-def _lock(path: Path) -> int | None:
-    """Lock a folder for as long as this process lives; None if another one holds it."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # gone meanwhile, another user's, or no folder at all
-        return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle

@@ -96,12 +96,6 @@ class Engine:
         except duckdb.Error as error:
             raise _open_error(error) from None
 
-    def reach_only(self, *paths: Path) -> None:
-        """Open no file but these from now on, and load nothing."""
-        allowed = exp.array(*(exp.Literal.string(str(path)) for path in paths))
-        self.run(_set("allowed_paths", allowed))
-        self.run(_set("enable_external_access", exp.false()))
-
     def at_end(self, call: Callable[..., object], *arguments: object) -> None:
         """Have something called when the connection is closed, by whomever."""
         self._at_end.callback(call, *arguments)
@@ -129,7 +123,7 @@ class Engine:
             # Execution streams: an error can come at fetch, so fetch before anything is committed.
             self.connection.execute(text, list(parameters)).fetchall()
 
-    def create_table(self, name: QualifiedName, data: pa.Table) -> None:
+    def create_table(self, name: QualifiedName, data: pa.Table | pa.RecordBatchReader) -> None:
         """Write a table in bulk, in place of one of that name."""
         with self.lend(data) as incoming:
             rows = exp.select("*").from_(table_of(incoming))
@@ -144,7 +138,7 @@ class Engine:
             self.run(exp.Insert(this=target, expression=rows.from_(table_of(incoming))))
 
     @contextmanager
-    def lend(self, data: pa.Table) -> Iterator[QualifiedName]:
+    def lend(self, data: pa.Table | pa.RecordBatchReader) -> Iterator[QualifiedName]:
         """Let statements of a block read a table that is in memory and stays there."""
         # A name of its own each time: the owner may have anything called anything.
         name = f"ppdm_incoming_{secrets.token_hex(8)}"

@@ -26,6 +26,7 @@ from ppdm_sql.errors import (
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name, QualifiedName, chain
 from ppdm_sql.publish.linking import linking, links_before, links_of, shared_links
+from ppdm_sql.publish.settling import DONE, PENDING, settle_publications
 from ppdm_sql.publish.snapshot import (
     SHUFFLE,
     check_pseudonyms,
@@ -40,6 +41,7 @@ from ppdm_sql.store.publications import (
     new_name,
     publication_keys,
     record_publication,
+    settle,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.model import BoundRule, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
+    from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
@@ -82,8 +85,8 @@ class Written:
     targets: tuple[str, ...]
     links: frozenset[Link] = field(repr=False)
     """What its pseudonyms share with those of other releases; secret."""
-    agreement: str | None
-    """The fingerprint of the agreement with other sites."""
+    agreement: Agreement | None
+    """The agreement with other sites that it was made under."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +149,34 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
                 written = _write(releases, statement.releases, publication, destination)
         except EngineError as error:
             raise _could_not_write(error, target) from None
+        signers = {one.agreement.fingerprint: one.agreement for one in written if one.agreement}
+        keys = [agreement.signing_key for agreement in signers.values()]
+        publication = replace(publication, digest=destination.complete(keys), state=PENDING)
         links = {one.entry.name: one.links for one in written}
         told = (*shared_links(links), *links_before(releases, publication, links))
         releases.on_stage("putting it in its place")
         with engine.transaction():
             record_publication(engine, publication, [(one.entry, one.rows) for one in written])
+        try:
             target_of(wanted, names)  # again: somebody may have put something there
             destination.put(target)
+        except BaseException:
+            settle_publications(engine)  # by what is there: Ctrl-C may have come after the rename
+            raise
+        _record_done(engine, publication)
     return Published(publication, written, told)
+
+
+def _record_done(engine: Engine, publication: Publication) -> None:
+    try:
+        with engine.transaction():
+            settle(engine, publication.name, DONE)
+    except EngineError:
+        raise StoreError(
+            f"'{publication.path}' is published, but the store could not write that down",
+            hint="it does when the database is opened next; make room on its disk",
+            code="not_recorded",
+        ) from None
 
 
 def _write(
@@ -177,7 +200,7 @@ def _write(
             "treatments": one.treatments,
             "targets": ", ".join(one.targets) or None,
             "publication": publication.name,
-            "agreement": one.agreement,
+            "agreement": one.agreement.fingerprint if one.agreement else None,
         }
         for one in written
     ]
@@ -206,8 +229,8 @@ def _write_release(
     count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
     (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
     treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
-    fingerprint = releases.fingerprint_of(version.release)
-    return Written(entry, row["rows"], treatments, targets, links, fingerprint)
+    agreement = releases.agreement_of(version.release)
+    return Written(entry, row["rows"], treatments, targets, links, agreement)
 
 
 @contextmanager

@@ -109,15 +109,16 @@ class Releases:
 
     def keys_of(self, release: Release) -> RootKey:
         """Return the keys that a release draws from: the store's own, or its agreement's."""
-        agreement = self._agreement_of(release)
+        agreement = self.agreement_of(release)
         return self.keys if agreement is None else agreement.keys
 
     def fingerprint_of(self, release: Release) -> str | None:
         """Return the fingerprint of a release's agreement: what other sites compare."""
-        agreement = self._agreement_of(release)
+        agreement = self.agreement_of(release)
         return None if agreement is None else agreement.fingerprint
 
-    def _agreement_of(self, release: Release) -> Agreement | None:
+    def agreement_of(self, release: Release) -> Agreement | None:
+        """Return the agreement that a release is made under, if there is one."""
         if release.agreement is None:
             return None
         agreement = agreements.find_agreement(self.engine, release.agreement)

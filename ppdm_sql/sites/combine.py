@@ -15,14 +15,16 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.delivery.destinations import INFO_TYPES, DatabaseFile
+from ppdm_sql.delivery.signature import public_key_of
 from ppdm_sql.delivery.target import Place, target_of
 from ppdm_sql.delivery.workplace import workplace
 from ppdm_sql.errors import BindError, plural
 from ppdm_sql.names import Name, chain
+from ppdm_sql.scratch import make_scratch
 from ppdm_sql.sites.site_files import (
     Part,
     PartColumn,
-    check_agreement,
+    Wanted,
     check_same_columns,
     join_key,
     read_part,
@@ -58,40 +60,52 @@ def combine(
     files: Sequence[str | os.PathLike[str]],
     to: str | os.PathLike[str],
     how: str,
+    agreement: str,
     missing: str = "null",
     release: str | None = None,
 ) -> Combined:
-    """Write one publication of several; refuse those that do not belong together."""
+    """Write one publication of several; refuse those that do not belong together.
+
+    `agreement` is the fingerprint that a site told: what its key did not sign is not read.
+    """
     if how not in HOW or missing not in MISSING:
         raise BindError(
             f"how is one of {', '.join(HOW)}; missing one of {', '.join(MISSING)}", code="usage"
         )
     if len(files) < 2:
         raise BindError("a study combines the files of two or more sites", code="usage")
-    engine = open_database(None)
+    fingerprint = public_key_of(agreement).public_bytes_raw().hex()
+    engine, scratch = open_database(None), make_scratch("ppdm-combine-")
     try:
         parts = [
-            read_part(engine, Path(file), Name(f"ppdm_part_{index}"), release)
+            read_part(
+                engine,
+                Path(file),
+                Wanted(Name(f"ppdm_part_{index}"), fingerprint, release),
+                scratch.path,
+            )
             for index, file in enumerate(files)
         ]
-        check_agreement(parts)
-        if how == "stack":
-            check_same_columns(parts)
-            return _write(engine, parts[0], _stacked(parts), parts[0].columns, Path(to), ())
-        rows, columns, notes = _joined(engine, parts, missing)
-        return _write(engine, parts[0], rows, columns, Path(to), notes)
+        rows, columns, notes = (
+            _stacked(parts) if how == "stack" else _joined(engine, parts, missing)
+        )
+        return _write(engine, parts[0], _Study(rows, columns, notes, fingerprint), Path(to))
     finally:
         engine.close()
+        scratch.remove()
 
 
-def _stacked(parts: Sequence[Part]) -> exp.Query:
+def _stacked(
+    parts: Sequence[Part],
+) -> tuple[exp.Query, tuple[PartColumn, ...], tuple[str, ...]]:
     """Return the rows of all parts, columns in the order of the first."""
+    check_same_columns(parts)
     names = [column.name for column in parts[0].columns]
     selects = [exp.select(*map(_column, names)).from_(part.table) for part in parts]
     total: exp.Query = selects[0]
     for select in selects[1:]:
         total = exp.union(total, select, distinct=False)
-    return total
+    return total, parts[0].columns, ()
 
 
 def _joined(
@@ -186,24 +200,28 @@ def _not_affine(column: PartColumn) -> list[str]:
     return [f"{column.name}: a mean of what {words} released is not what it makes of the mean"]
 
 
-def _write(
-    engine: Engine,
-    first: Part,
-    rows: exp.Query,
-    columns: Sequence[PartColumn],
-    to: Path,
-    notes: tuple[str, ...],
-) -> Combined:
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """What is written: rows, their columns, what is to be said, and of which agreement."""
+
+    rows: exp.Query
+    columns: tuple[PartColumn, ...]
+    notes: tuple[str, ...]
+    agreement: str
+
+
+def _write(engine: Engine, first: Part, study: _Study, to: Path) -> Combined:
     name = first.release
     target = target_of(Place(str(to)), [name])
     comments = {
-        column.name.text: ", ".join((column.role, chain(column.treatments))) for column in columns
+        column.name.text: ", ".join((column.role, chain(column.treatments)))
+        for column in study.columns
     }
-    study = exp.select("*").from_(rows.subquery("study"))
+    rows = exp.select("*").from_(study.rows.subquery("study"))
     with workplace(target.parent) as place:
         destination = DatabaseFile(engine, place / target.name)
         with destination, engine.transaction():
-            written = destination.write(name, study, comments)
+            written = destination.write(name, rows, comments)
             count = _count(engine, written.copy(), exp.Star())
             info = {
                 "release": str(name),
@@ -211,15 +229,16 @@ def _write(
                 "published_at": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
                 "rows": count,
                 "treatments": ", ".join(
-                    f"{column.name}: {chain(column.treatments)}" for column in columns
+                    f"{column.name}: {chain(column.treatments)}" for column in study.columns
                 ),
                 "targets": None,
                 "publication": new_name(),
-                "agreement": first.agreement,
+                "agreement": study.agreement,
             }
             destination.write_info(pa.Table.from_pylist([info], schema=INFO_TYPES))
+        destination.complete()
         destination.put(target)
-    return Combined(str(name), count, notes)
+    return Combined(str(name), count, study.notes)
 
 
 def _column(name: Name) -> exp.Column:

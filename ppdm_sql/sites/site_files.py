@@ -5,29 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from ppdm_sql.delivery.destinations import INFO
+from ppdm_sql.delivery.signature import verified_copy
 from ppdm_sql.engine.sql import table_of
-from ppdm_sql.errors import BindError, EngineError, Refused, StoreError, suggest
-from ppdm_sql.foreign.contents import attach_foreign
+from ppdm_sql.errors import BindError, Refused, StoreError, suggest
+from ppdm_sql.foreign.files import ForeignFile
 from ppdm_sql.language.script import parse_name
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.names import RESERVED_HINT, Name, QualifiedName, unchained
+from ppdm_sql.names import RESERVED_HINT, STORE_CATALOG, Name, QualifiedName, unchained
 from ppdm_sql.treatments import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ppdm_sql.engine.duckdb import Engine
+    from sqlglot import exp
 
-_COLUMNS = (
-    "SELECT column_name, data_type, comment FROM duckdb_columns() WHERE database_name = ?"
-    " AND schema_name = ? AND table_name = ? AND table_oid IN"
-    " (SELECT table_oid FROM duckdb_tables() WHERE database_name = ? AND schema_name = ?"
-    " AND table_name = ?) ORDER BY column_index"
-)
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.foreign.files import ForeignColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +37,31 @@ class PartColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is read of a site's file, and as what."""
+
+    alias: Name
+    agreement: str
+    """The fingerprint that a site told the miner: the key that must have signed the file."""
+    release: str | None = None
+    """None: the only one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """One site's release in its file, attached under a name of ours."""
+    """One site's release, read from its file into a table of ours."""
 
     path: Path
     alias: Name
+    name: QualifiedName
+    """The table that holds its rows here."""
     release: QualifiedName
     columns: tuple[PartColumn, ...]
-    agreement: str
-    """The fingerprint of the agreement that it was made under."""
 
     @property
     def table(self) -> exp.Table:
         """The release as SQL names it."""
-        return table_of(QualifiedName((self.alias, *self.release.parts)))
+        return table_of(self.name)
 
     @property
     def keys(self) -> list[PartColumn]:
@@ -63,27 +69,38 @@ class Part:
         return [column for column in self.columns if column.role == Role.KEY.value]
 
 
-def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> Part:
-    """Attach a published file and return its release; refuse what is not under an agreement."""
+def read_part(engine: Engine, path: Path, part: Wanted, workplace: Path) -> Part:
+    """Read a site's release into a table of ours; refuse what the agreement's key did not sign.
+
+    The file is copied while it is checked: what is opened is what was signed, without any log
+    that lies beside it.
+    """
     if not path.is_file():
         raise StoreError(f"there is no file '{path}'", code="no_such_file")
+    copy = workplace / part.alias.text
+    verified_copy(path, part.agreement, copy)
     try:
-        if INFO not in attach_foreign(engine, path, alias):
-            raise _not_a_publication(path)
-        info = engine.query(exp.select("*").from_(table_of(QualifiedName((alias, *INFO.parts)))))
-    except EngineError:
-        raise _not_a_publication(path) from None
+        with ForeignFile(copy, called=path) as file:
+            if INFO not in file.tables:
+                raise _not_a_publication(path)
+            return _read(engine, path, part, file)
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _read(engine: Engine, path: Path, part: Wanted, file: ForeignFile) -> Part:
+    info = file.rows(INFO).read_all()
     if "release" not in info.column_names:
         raise _not_a_publication(path)
     rows = info.to_pylist()
     known = [str(row["release"]) for row in rows]
-    if release is None and len(known) != 1:
+    if part.release is None and len(known) != 1:
         raise BindError(
             f"'{path}' holds {len(known)} releases",
             hint=suggest("", known, "choose one of them"),
             code="unknown_release",
         )
-    wanted = parse_name(release or known[0])
+    wanted = parse_name(part.release or known[0])
     row = next((row for row in rows if parse_name(str(row["release"])) == wanted), None)
     if row is None:
         raise BindError(
@@ -92,27 +109,25 @@ def read_part(engine: Engine, path: Path, alias: Name, release: str | None) -> P
             code="unknown_release",
         )
     wanted = parse_name(str(row["release"]))  # as the file spells it
-    fingerprint = row.get("agreement")
-    if not fingerprint:
+    if row.get("agreement") != part.agreement:
         raise Refused(
-            f"'{wanted}' in '{path}' was not released under an agreement",
+            f"'{wanted}' in '{path}' was not released under this agreement",
             hint="rows of different sites mean the same only if they agreed on it",
             code="not_agreed",
         )
-    place = (alias.text, *(part.text for part in wanted.parts))
-    columns = engine.query(_COLUMNS, (*place, *place)).to_pylist()
-    if not columns:
+    if wanted not in file.tables:
         raise StoreError(
             f"'{path}' does not hold the release '{wanted}' that it lists", code="not_a_publication"
         )
+    columns = file.columns(wanted)
     for column in columns:
-        if Name(column["column_name"]).is_reserved:
+        if Name(column.name).is_reserved:
             raise Refused(
-                f"'{path}' has a column '{column['column_name']}'",
-                hint=RESERVED_HINT,
-                code="reserved_name",
+                f"'{path}' has a column '{column.name}'", hint=RESERVED_HINT, code="reserved_name"
             )
-    return Part(path, alias, wanted, tuple(_column(column) for column in columns), str(fingerprint))
+    table = QualifiedName((STORE_CATALOG, Name("main"), part.alias))
+    engine.create_table(table, file.rows(wanted))
+    return Part(path, part.alias, table, wanted, tuple(map(_column, columns)))
 
 
 def _not_a_publication(path: Path) -> StoreError:
@@ -121,18 +136,6 @@ def _not_a_publication(path: Path) -> StoreError:
         hint="a site makes one with PUBLISH RELEASE",
         code="not_a_publication",
     )
-
-
-def check_agreement(parts: Sequence[Part]) -> None:
-    """Refuse releases of different agreements."""
-    first = parts[0]
-    for part in parts[1:]:
-        if part.agreement != first.agreement:
-            raise Refused(
-                f"'{part.path}' and '{first.path}' were not released under the same agreement",
-                hint="compare SHOW AGREEMENTS at the sites",
-                code="not_agreed",
-            )
 
 
 def check_same_columns(parts: Sequence[Part]) -> None:
@@ -192,7 +195,6 @@ def _links(column: PartColumn) -> bool:
     return [traits.links_rows and traits.renames for traits in found] == [True]
 
 
-def _column(row: dict[str, str]) -> PartColumn:
-    role, _, words = (row["comment"] or "").partition(", ")
-    treatments = unchained(words)
-    return PartColumn(Name(row["column_name"]), row["data_type"], role, treatments)
+def _column(column: ForeignColumn) -> PartColumn:
+    role, _, words = (column.comment or "").partition(", ")
+    return PartColumn(Name(column.name), column.type, role, unchained(words))

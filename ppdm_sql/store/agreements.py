@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from ppdm_sql.names import Name
 from ppdm_sql.store.catalog import damaged
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey
 
 if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
-
-_FINGERPRINT_DIGITS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,15 @@ class Agreement:
         return RootKey(self.master_key, is_agreed=True)
 
     @property
-    def fingerprint(self) -> str:
-        """Tell two agreements apart and nothing else: a keyed digest, cut short."""
+    def signing_key(self) -> Ed25519PrivateKey:
+        """What signs a site's publication: whoever holds the agreement has it."""
         content = hashlib.sha256(self.definition.encode()).hexdigest()
-        return self.keys.derive("fingerprint", content).hex()[:_FINGERPRINT_DIGITS]
+        return Ed25519PrivateKey.from_private_bytes(self.keys.derive("signature", content))
+
+    @property
+    def fingerprint(self) -> str:
+        """Its public key: it tells two agreements apart, and whether a site signed a file."""
+        return self.signing_key.public_key().public_bytes_raw().hex()
 
 
 def list_agreements(engine: Engine) -> list[Agreement]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from typing import TYPE_CHECKING
 
 from ppdm_sql.engine.duckdb import Engine, OpenError
 from ppdm_sql.errors import StoreError
 from ppdm_sql.names import STORE_CATALOG
+from ppdm_sql.scratch import make_scratch
 from ppdm_sql.store import folder, lock
 
 if TYPE_CHECKING:
@@ -32,9 +31,9 @@ def open_database(database: Path | None) -> Engine:
 
 def _open_in_memory(engine: Engine) -> None:
     # DuckDB's own choice is a folder that everybody enters, where the process stands.
-    spill = tempfile.mkdtemp(prefix="ppdm-spill-")  # with mode 0700
-    engine.at_end(shutil.rmtree, spill, True)
-    engine.spill_to(spill)
+    scratch = make_scratch("ppdm-spill-")
+    engine.at_end(scratch.remove)
+    engine.spill_to(str(scratch.path))
     engine.attach(":memory:", STORE_CATALOG)
 
 

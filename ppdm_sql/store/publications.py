@@ -33,6 +33,10 @@ class Publication:
     path: str
     format: str
     unlinkable: bool
+    digest: str | None = None
+    """SHA-256 of what was written; None in records of earlier programs."""
+    state: str = "done"
+    """`pending` until it is in its place; `unknown`: perhaps it is out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ def record_publication(
         schema, name = entry.name.parts
         engine.run(
             'INSERT INTO "ppdm_store"."ppdm_owner"."publications"'
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 publication.name,
                 publication.published_at,
@@ -78,7 +82,23 @@ def record_publication(
                 name.text,
                 entry.version,
                 rows,
+                publication.state,
+                publication.digest,
             ),
+        )
+
+
+def settle(engine: Engine, publication: str, state: str | None) -> None:
+    """Write down what became of a publication; None: nothing went out."""
+    if state is None:
+        engine.run(
+            'DELETE FROM "ppdm_store"."ppdm_owner"."publications" WHERE publication = ?',
+            (publication,),
+        )
+    else:
+        engine.run(
+            'UPDATE "ppdm_store"."ppdm_owner"."publications" SET state = ? WHERE publication = ?',
+            (state, publication),
         )
 
 
@@ -86,7 +106,7 @@ def list_publications(engine: Engine) -> list[PublishedRelease]:
     """Return everything that was published, the latest last."""
     rows = engine.query(
         "SELECT publication, published_at, path, format, unlinkable, schema_name, release_name,"
-        ' version, row_count, release_id FROM "ppdm_store"."ppdm_owner"."publications"'
+        ' version, row_count, release_id, digest, state FROM "ppdm_store"."ppdm_owner"."publications"'
         " ORDER BY published_at, publication, schema_name, release_name"
     ).to_pylist()
     return [
@@ -97,6 +117,8 @@ def list_publications(engine: Engine) -> list[PublishedRelease]:
                 row["path"],
                 row["format"],
                 row["unlinkable"],
+                row["digest"],
+                row["state"],
             ),
             QualifiedName.of(row["schema_name"], row["release_name"]),
             row["version"],

@@ -12,9 +12,10 @@ import duckdb
 import pytest
 
 import ppdm_sql
-from ppdm_sql.analyst import session as analyst_module
 from ppdm_sql.analyst.worker import Worker
 from ppdm_sql.cli import main
+from ppdm_sql.foreign import process as process_module
+from ppdm_sql.foreign.child import open_tables
 from tests.attack.canaries import everything_shown
 
 if TYPE_CHECKING:
@@ -173,9 +174,11 @@ def ungated(holding: Holding, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("ungated")
     # In one process, DuckDB opens a file under one configuration only.
     file = shutil.copy(holding.file, folder / "study.duckdb")
-    worker = Worker.open(str(file), {"temp_directory": str(folder / "spill"), "threads": "2"})
-    yield worker
-    worker.close()
+    settings = {"temp_directory": str(folder / "spill"), "threads": "2"}
+    connection, contents = open_tables(str(file), settings)
+    connection.execute("SET lock_configuration = true")
+    yield Worker(connection, contents)
+    connection.close()
 
 
 LOCKED = (
@@ -217,7 +220,7 @@ def test_the_other_process_knows_nothing_of_the_environment(
     ):
         assert owner.releases()
         assert study._process is not None
-        process = Path("/proc") / str(study._process._popen.pid)
+        process = Path("/proc") / str(study._process.pid)
         assert b"Wxpassword" not in (process / "environ").read_bytes()
         opened = [os.readlink(path) for path in (process / "fd").iterdir()]
         assert not [path for path in opened if str(holding.owner.parent) in path]
@@ -328,11 +331,11 @@ def test_one_step_that_duckdb_cannot_stop_is_ended(
 ) -> None:
     """Runs kernels that no interrupt stops and no memory limit counts, with the gate widened."""
     widened = (
-        "import sys, json; sys.path += json.loads(sys.argv[1]);"
+        "import sys, json; sys.path += json.loads(sys.argv[1]); sys.modules['numpy'] = None;"
         "import ppdm_sql.analyst.gate.functions as f; f.FUNCTIONS |= {'levenshtein', 'repeat'};"
-        "from ppdm_sql.analyst.worker import main; main()"
+        "from ppdm_sql.foreign.child import main; main()"
     )
-    monkeypatch.setattr(analyst_module, "_START", widened)
+    monkeypatch.setattr(process_module, "_START", widened)
     with ppdm_sql.open_release(holding.file, timeout_s=1.0, memory_limit="200MB") as study:
         start = time.perf_counter()
         with pytest.raises(ppdm_sql.EngineError, match="took longer"):
@@ -348,7 +351,7 @@ def test_a_statement_whose_asker_died_does_not_run_for_ever(holding: Holding) ->
     with ppdm_sql.open_release(holding.file, timeout_s=1.0, threads=1) as study:
         study.sql("SELECT 1")
         assert study._process is not None
-        limits = (Path("/proc") / str(study._process._popen.pid) / "limits").read_text()
+        limits = (Path("/proc") / str(study._process.pid) / "limits").read_text()
     rows = {line[:26].strip(): line[26:].split() for line in limits.splitlines()}
     assert 1 <= int(rows["Max cpu time"][0]) <= 10
     assert rows["Max core file size"][0] == "0"

@@ -132,10 +132,12 @@ def test_what_is_let_through_reads_only_tables_of_the_analyst(
     """Holds the gate against DuckDB's own list of the tables that a statement reads."""
     from ppdm_sql.analyst.gate.admission import admit
     from ppdm_sql.analyst.worker import Worker
+    from ppdm_sql.foreign.child import open_tables
 
     # In one process, DuckDB opens a file under one configuration only.
     file = shutil.copy(holding.file, tmp_path / "study.duckdb")
-    worker = Worker.open(str(file), {"threads": "1"})
+    connection, contents = open_tables(str(file), {"threads": "1"})
+    worker = Worker(connection, contents)
     known = {str(table) for table in worker.surface.tables}
     seen = set()
     for statement in mutants(max(many // 4, 1)):
@@ -150,6 +152,6 @@ def test_what_is_let_through_reads_only_tables_of_the_analyst(
         except duckdb.Error:
             continue
         seen |= {table.removeprefix("study.").partition(" AS ")[0] for table in tables}
-    worker.close()
+    connection.close()
     assert seen <= known | {"release_info"}
     assert "research.people" in seen

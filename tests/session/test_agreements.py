@@ -297,7 +297,7 @@ def test_describe_says_what_was_agreed(owner: Owner) -> None:
     assert rows[1] == ("age", "QUASI", 'graded_grouping("bands" => [0, 30, 60, 90])')
     assert [row[0] for row in rows] == ["id", "age", "x, y", "weight", "illness", "city"]
     ((name, fingerprint, columns),) = owner.execute("SHOW AGREEMENTS").fetchall()
-    assert (name, len(fingerprint), columns) == ("north", 16, 7)
+    assert (name, len(fingerprint), columns) == ("north", 64, 7)
 
 
 def test_an_agreement_in_use_is_not_dropped(owner: Owner) -> None:

@@ -7,6 +7,8 @@ import gc
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from decimal import Decimal
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import ppdm_sql
@@ -55,7 +58,7 @@ def study(file: Path) -> Iterator[Analyst]:
 
 def process_of(study: Analyst) -> int:
     assert study._process is not None
-    return study._process._popen.pid
+    return study._process.pid
 
 
 def is_running(pid: int) -> bool:
@@ -239,3 +242,162 @@ def test_it_starts_without_the_heavy_libraries(study: Analyst) -> None:
     assert "duckdb" in maps
     for library in ("numpy", "pandas", "cryptography"):
         assert f"/{library}/" not in maps
+
+
+# Bounded answers
+
+
+def test_a_large_answer_is_refused_before_it_is_whole(file: Path) -> None:
+    """The caller's memory is bounded as the other process's is."""
+    with ppdm_sql.open_release(file, max_rows=1_000, max_bytes="1MB", timeout_s=30) as study:
+        before = resident()
+        for query in (
+            "SELECT i FROM range(1001) t(i)",
+            "SELECT " + ", ".join(f"i + {n}" for n in range(20)) + " FROM range(10000000000) t(i)",
+            "SELECT string_agg('xxxxxxxxxxxxxxxxxxxxx') FROM range(100000)",
+        ):
+            with pytest.raises(
+                ppdm_sql.EngineError, match="the answer has more than 1,000 rows"
+            ) as e:
+                study.sql(query)
+            assert e.value.code == "answer_too_large"
+        assert resident() - before < 100_000_000
+        assert len(study.sql("SELECT i FROM range(1000) t(i)").fetchall()) == 1_000
+
+
+def resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_any_answer_is_read_batch_by_batch(file: Path) -> None:
+    with ppdm_sql.open_release(file, max_rows=10) as study:
+        with study.batches("SELECT i FROM range(1000000) t(i)") as batches:
+            assert batches.schema.names == ["i"]
+            assert sum(batch.num_rows for batch in batches) == 1_000_000
+        table = pa.table(study.batches("SELECT i FROM range(300000) t(i)"))
+        assert table.column("i").to_pylist() == list(range(300_000))
+        assert pa.table(study.batches("SELECT 1 AS i WHERE false")).num_rows == 0
+
+
+def test_an_answer_that_is_left_lets_the_next_one_run(study: Analyst) -> None:
+    first = process_of(study)
+    with study.batches("SELECT i FROM range(100000000) t(i)") as batches:
+        next(batches)
+    assert list(batches) == []
+    assert not is_running(first)
+    assert study.sql("SELECT 1").fetchall() == [(1,)]
+    forgotten = study.batches("SELECT i FROM range(100000000) t(i)")
+    del forgotten
+    assert study.sql("SELECT 2").fetchall() == [(2,)]
+
+
+def test_time_counts_while_a_batch_is_waited_for(file: Path) -> None:
+    with ppdm_sql.open_release(file, timeout_s=1.0) as study:
+        batches = study.batches("SELECT i FROM range(300000) t(i)")
+        next(batches)
+        time.sleep(1.2)
+        assert sum(batch.num_rows for batch in batches) == 200_000
+        with pytest.raises(ppdm_sql.EngineError, match="took longer than 1 s"):
+            list(study.batches("SELECT i FROM range(100000) t(i) UNION ALL " + SLOW))
+
+
+def test_closing_ends_an_answer_that_is_being_read(file: Path) -> None:
+    study = ppdm_sql.open_release(file)
+    batches = study.batches("SELECT i FROM range(100000000) t(i)")
+    next(batches)
+    study.close()
+    with pytest.raises(ppdm_sql.StatementError, match="this session is closed"):
+        for _ in batches:
+            pass
+    with pytest.raises(ppdm_sql.StatementError, match="this session is closed"):
+        study.sql("SELECT 1")
+
+
+# Files that are more than tables, or keep whoever opens them busy
+
+
+@pytest.mark.parametrize("what", ["view", "macro", "sequence", "type", "generated column"])
+def test_what_runs_when_it_is_read_is_not_opened(file: Path, tmp_path: Path, what: str) -> None:
+    statements = {
+        "view": "CREATE VIEW v AS SELECT 1",
+        "macro": "CREATE MACRO lower(x) AS x",
+        "sequence": "CREATE SEQUENCE s",
+        "type": "CREATE TYPE e AS ENUM ('a')",
+        "generated column": "CREATE TABLE g (a INTEGER, b INTEGER GENERATED ALWAYS AS (a))",
+    }
+    copy = tmp_path / "study.duckdb"
+    copy.write_bytes(file.read_bytes())
+    with duckdb.connect(copy) as other:
+        other.execute(statements[what])
+    with pytest.raises(ppdm_sql.Refused, match=f"holds more than tables: {what}") as caught:
+        ppdm_sql.open_release(copy)
+    assert caught.value.code == "foreign_objects"
+
+
+def test_opening_has_a_time_and_limits_that_are_set_before(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Has the other process look at its own limits, and wait, where it would open the file."""
+    said = tmp_path / "limits"
+    slow = (
+        "import sys, json, time, shutil; sys.path += json.loads(sys.argv[1]);"
+        "sys.modules['numpy'] = None; import ppdm_sql.foreign.child as child\n"
+        "def open_tables(path, settings):\n"
+        f"    shutil.copyfile('/proc/self/limits', {str(said)!r}); time.sleep(60)\n"
+        "child.open_tables = open_tables; child.main()"
+    )
+    monkeypatch.setattr("ppdm_sql.foreign.process._START", slow)
+    start = time.perf_counter()
+    with pytest.raises(ppdm_sql.EngineError, match=r"opening .* took longer than 1 s") as caught:
+        ppdm_sql.open_release(file, timeout_s=1.0)
+    assert caught.value.code == "timeout"
+    assert time.perf_counter() - start < 10
+    rows = {line[:26].strip(): line[26:].split() for line in said.read_text().splitlines()}
+    assert int(rows["Max address space"][0]) < 3 * 2**30
+    assert int(rows["Max cpu time"][0]) < 10
+
+
+# The end of the one who asks
+
+ASKER = """
+import sys, threading, time, ppdm_sql
+def ask():
+    global study
+    study = ppdm_sql.open_release(sys.argv[1])
+    print(study._process.pid, study._process.folder, flush=True)
+if sys.argv[2] == "thread":
+    thread = threading.Thread(target=ask); thread.start(); thread.join()
+    assert study.sql("SELECT 1").fetchall() == [(1,)]
+else:
+    ask()
+print("ready", flush=True)
+study.sql("SELECT sum(a.i * b.i) FROM range(9000000) a(i), range(9000000) b(i)")
+"""
+
+
+@pytest.mark.parametrize("started_in", ["main", "thread"])
+def test_the_other_process_ends_with_the_one_who_asks(
+    file: Path, started_in: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In a folder of their own: any other session would clear what is left there.
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    asker = subprocess.Popen(
+        [sys.executable, "-c", ASKER, str(file), started_in], stdout=subprocess.PIPE, text=True
+    )
+    assert asker.stdout is not None
+    pid, folder = asker.stdout.readline().split()
+    assert asker.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    assert is_running(int(pid))
+    asker.kill()
+    asker.wait()
+    asker.stdout.close()
+    deadline = time.monotonic() + 5
+    while is_running(int(pid)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not is_running(int(pid))
+    assert Path(folder).exists()  # nobody was left to remove it
+    with ppdm_sql.open_release(file):
+        assert not Path(folder).exists()  # but the next one does

@@ -15,9 +15,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import ppdm_sql
 from ppdm_sql import EngineError, Refused, StoreError
+from ppdm_sql.delivery.signature import sign
 from ppdm_sql.engine import duckdb as duckdb_engine
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.names import Name
@@ -191,10 +193,19 @@ RELEASE_INFO = (
 )
 
 
+SITE = Ed25519PrivateKey.generate()
+"""The key of an agreement: a site that lies is one of those who have it."""
+
+
 def forged(path: Path, statements: str) -> Path:
+    agreed = statements.replace("'a' AS agreement", f"'{FINGERPRINT}' AS agreement")
     with duckdb.connect(path) as file:
-        file.execute(f"CREATE SCHEMA s; CREATE TABLE s.r AS SELECT 1 AS id; {statements}")
+        file.execute(f"CREATE SCHEMA s; CREATE TABLE s.r AS SELECT 1 AS id; {agreed}")
+    sign(path, [SITE])
     return path
+
+
+FINGERPRINT = SITE.public_key().public_bytes_raw().hex()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +238,9 @@ def test_combine_runs_nothing_of_a_part(tmp_path: Path, what: str, statements: s
     secret.write_text("a secret of the miner")
     part = forged(tmp_path / "part.duckdb", statements.format(secret=secret))
     with pytest.raises(Refused, match=f"holds more than tables: .*{what}") as caught:
-        ppdm_sql.combine(part, part, to=tmp_path / "study.duckdb", how="stack")
+        ppdm_sql.combine(
+            part, part, to=tmp_path / "study.duckdb", agreement=FINGERPRINT, how="stack"
+        )
     assert "a secret" not in str(caught.value)
     assert not (tmp_path / "study.duckdb").exists()
 
@@ -238,7 +251,9 @@ def test_combine_takes_no_column_like_ours(tmp_path: Path) -> None:
         f"CREATE TABLE release_info AS {RELEASE_INFO}; ALTER TABLE s.r ADD COLUMN ppdm_key INTEGER",
     )
     with pytest.raises(Refused, match="ppdm_key"):
-        ppdm_sql.combine(part, part, to=tmp_path / "study.duckdb", how="join")
+        ppdm_sql.combine(
+            part, part, to=tmp_path / "study.duckdb", agreement=FINGERPRINT, how="join"
+        )
 
 
 # Files of somebody else: what PUBLISH replaces
@@ -359,7 +374,7 @@ def test_the_name_of_a_log_is_no_place_to_publish_to(publisher: Owner) -> None:
 def test_a_part_without_a_list_of_releases_is_no_publication(tmp_path: Path) -> None:
     part = forged(tmp_path / "part.duckdb", "CREATE TABLE release_info AS SELECT 1 AS i")
     with pytest.raises(StoreError, match="is not a publication"):
-        ppdm_sql.combine(part, part, to=tmp_path / "study.duckdb")
+        ppdm_sql.combine(part, part, to=tmp_path / "study.duckdb", agreement=FINGERPRINT)
 
 
 def test_only_duckdbs_own_reader_opens_a_file() -> None:

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 import ppdm_sql
-from ppdm_sql.analyst.wire import receive, send
 from ppdm_sql.analyst.worker import Worker
+from ppdm_sql.foreign.child import open_tables
+from ppdm_sql.foreign.wire import LENGTH_BYTES, receive, send, send_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,25 +24,27 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
         owner.execute("CREATE TABLE t AS SELECT range AS i, 'Jane' AS name FROM range(3)")
         owner.execute("CREATE RELEASE r.t FROM t (i NEUTRAL, name NEUTRAL)")
         owner.publish("r.t", to=tmp_path / "study.duckdb")
-    opened = Worker.open(str(tmp_path / "study.duckdb"), {"threads": "1"})
-    yield opened
-    opened.close()
+    connection, contents = open_tables(str(tmp_path / "study.duckdb"), {"threads": "1"})
+    yield Worker(connection, contents)
+    connection.close()
 
 
 def asked(worker: Worker, text: str) -> tuple[dict[str, Any] | None, pa.Table | None, Any]:
     out = io.BytesIO()
-    worker.answer(text, out)
+    worker.answer({"sql": text}, out)
     out.seek(0)
     first = receive(out)
     if first:
         assert out.read() == b""
         return first, None, None
-    with pa.ipc.open_stream(out) as stream:
-        rows = stream.read_all()
+    frames = []
+    while length := int.from_bytes(out.read(LENGTH_BYTES)):
+        frames.append(pa.py_buffer(out.read(length)))
+    rows = pa.concat_tables(pa.ipc.open_stream(frame).read_all() for frame in frames)
     return first, rows, receive(out)
 
 
-def test_rows_are_a_message_a_stream_and_a_message(worker: Worker) -> None:
+def test_rows_are_a_message_frames_and_a_message(worker: Worker) -> None:
     first, rows, last = asked(worker, "SELECT i FROM r.t ORDER BY i")
     assert first == last == {}
     assert rows is not None
@@ -91,5 +94,10 @@ def test_messages_survive_the_way_and_nothing_else_does() -> None:
     pipe.seek(0)
     assert receive(pipe) == {"sql": "é☃\n"}
     assert receive(pipe) is None
-    for broken in (b"", b"\0\0", b"\0\0\0\5ab", b"\0\0\0\2[]", b"\0\0\0\1{"):
+    for broken in (b"ab", b"[]", b"{", b"[" * 100_000):
+        pipe = io.BytesIO()
+        send_frame(pipe, broken)
+        pipe.seek(0)
+        assert receive(pipe) is None
+    for broken in (b"", b"\0\0", b"\0" * 7 + b"\5ab", b"\xff" * 8 + b"{}"):
         assert receive(io.BytesIO(broken)) is None
