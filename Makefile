@@ -5,9 +5,12 @@ BIN := $(VENV)/bin
 COMPILED := .venv-compiled
 CLIENTS := .venv-clients
 MINING := .venv-mining
+# LOCKED=1, as CI sets it: every package as it is in requirements/, by its hash.
+LOCKED ?=
+INSTALL := install --quiet --disable-pip-version-check
 
 .PHONY: demo demo-sites quick test coverage check lint test-compiled test-clients test-browser soak bench \
-	experiments clients format clean
+	experiments clients lock format clean
 
 demo: $(VENV)/.ready
 	@$(BIN)/ppdm demo
@@ -67,6 +70,12 @@ clients: $(CLIENTS)/1.4/.ready $(CLIENTS)/1.5/.ready $(CLIENTS)/pycanon/.ready
 bench: $(VENV)/.ready
 	$(BIN)/python -m bench
 
+# What CI installs, with hashes; some minutes, because every wheel is asked for.
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip $(INSTALL) pip-tools
+	.venv-lock/bin/python requirements/lock.py
+
 format: $(VENV)/.ready
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -77,27 +86,37 @@ clean:
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+ifdef LOCKED
+	$(BIN)/pip $(INSTALL) --require-hashes --requirement requirements/ci.txt
+	$(BIN)/pip $(INSTALL) --no-deps --no-build-isolation --editable .
+else
+	$(BIN)/pip $(INSTALL) --editable '.[dev]'
+endif
 	touch $@
 
 $(COMPILED)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(COMPILED)
-	$(COMPILED)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' 'sqlglot[c]>=30,<31'
+ifdef LOCKED
+	$(COMPILED)/bin/pip $(INSTALL) --require-hashes --requirement requirements/ci-compiled.txt
+	$(COMPILED)/bin/pip $(INSTALL) --no-deps --no-build-isolation --editable .
+else
+	$(COMPILED)/bin/pip $(INSTALL) --editable '.[dev]' 'sqlglot[c]>=30,<31'
+endif
 	touch $@
 
 # duckdb-engine is SQLAlchemy's way in; one environment with it is enough.
 $(CLIENTS)/1.5/.ready: COMPANIONS := duckdb-engine pandas polars pyarrow
 $(CLIENTS)/pycanon/.ready:
 	$(PYTHON) -m venv $(CLIENTS)/pycanon
-	$(CLIENTS)/pycanon/bin/pip install --quiet --disable-pip-version-check pycanon
+	$(CLIENTS)/pycanon/bin/pip $(INSTALL) pycanon
 	touch $@
 
 $(CLIENTS)/%/.ready:
 	$(PYTHON) -m venv $(CLIENTS)/$*
-	$(CLIENTS)/$*/bin/pip install --quiet --disable-pip-version-check 'duckdb==$*.0' $(COMPANIONS)
+	$(CLIENTS)/$*/bin/pip $(INSTALL) 'duckdb==$*.0' $(COMPANIONS)
 	touch $@
 
 $(MINING)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(MINING)
-	$(MINING)/bin/pip install --quiet --disable-pip-version-check --editable '.[dev,mining,experiments]'
+	$(MINING)/bin/pip $(INSTALL) --editable '.[dev,mining,experiments]'
 	touch $@

@@ -22,7 +22,7 @@ import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -168,6 +168,17 @@ class EngineError(PpdmError):
         """DuckDB's own text, where it cannot hold data: empty otherwise."""
 
 
+def raise_alone(error: Exception) -> NoReturn:
+    """Raise an error that does not carry the one it stands for: that one may hold a value.
+
+    `raise … from None` only hides it; it would still be there as `__context__`.
+    """
+    try:
+        raise error from None
+    finally:
+        error.__context__ = None
+
+
 @contextmanager
 def placed_at(span: Span | None) -> Iterator[None]:
     """Point errors at a statement: what is wrong stands in a stored text that nobody wrote just now."""
@@ -199,10 +210,17 @@ def render(error: PpdmError) -> str:
     return "\n".join(lines)
 
 
+_MOST_BEFORE, _MOST_AFTER = 400, 200
+"""Letters of a line that are shown before and after the place of an error."""
+
+
 def _excerpt(span: Span) -> list[str]:
     line_start = span.text.rfind("\n", 0, span.start) + 1
     line_end = span.text.find("\n", span.start)
     line_end = len(span.text) if line_end < 0 else line_end
+    # Of a very long line, what stands around the place.
+    line_start = max(line_start, span.start - _MOST_BEFORE)
+    line_end = min(line_end, span.start + _MOST_AFTER)
     raw = span.text[line_start:line_end].rstrip()
     shown = raw.expandtabs(4)
     before = display_width(raw[: span.start - line_start].expandtabs(4))

@@ -194,7 +194,7 @@ class Analyst:
         """Return what is told of another file; one that would run something is named as such."""
         what = f"'{self._path}' is not a published release"
         if isinstance(why, Refused):
-            return Refused(f"{what}: {why.what}", hint=why.hint, code=why.code)
+            return Refused(f"{what}: {why.what}", hint=why.hint, code="foreign_objects")
         hint = "PUBLISH RELEASE … TO 'study.duckdb' makes one"
         return StoreError(what, hint=hint, code="not_a_publication")
 

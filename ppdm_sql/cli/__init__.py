@@ -20,6 +20,7 @@ from ppdm_sql import combine as combine_files
 from ppdm_sql.cli import output
 from ppdm_sql.cli.interrupt import interruptible
 from ppdm_sql.cli.progress import show_progress
+from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import EngineKind
 
 if TYPE_CHECKING:
@@ -224,8 +225,11 @@ def query(file: str, statement: str, form: str, timeout: float, memory: str, row
 
     The file is opened read-only in a process of its own that can reach nothing else.
     """
-    with open_release(file, timeout_s=timeout, memory_limit=memory) as study:
-        output.print_rows(study.sql(statement), form, rows)
+    with (
+        open_release(file, timeout_s=timeout, memory_limit=memory) as study,
+        study.batches(statement) as batches,
+    ):
+        output.print_rows(TableRows(batches), form, rows)
 
 
 @cli.command()
@@ -261,7 +265,9 @@ def combine(
     done = combine_files(
         *files, to=target, how=how, missing=missing, release=release, agreement=agreement
     )
-    click.echo(f"combined {len(files)} files: {done.release}, {done.rows:,} rows, in '{target}'")
+    output.print_text(
+        f"combined {len(files)} files: {done.release}, {done.rows:,} rows, in '{target}'"
+    )
     for note in done.notes:
         output.print_note(f"note: {note}")
 

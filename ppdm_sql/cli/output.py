@@ -46,10 +46,10 @@ def console() -> Console:
 def print_result(result: Result, form: str = "table", most: int | None = None) -> None:
     """Print what a statement answered: its sentence, or its rows."""
     if result.message and form == "table":
-        click.echo(result.message)
+        print_text(result.message)
     if form == "table" and result.columns == ["sql"]:
         for row in result.fetchall():
-            click.echo(row[0])
+            print_text(row[0])
     elif result.columns:
         print_rows(result, form, most, result.hint)
     if result.more is not None and form == "table":
@@ -120,7 +120,7 @@ def print_error(text: str) -> None:
 
 def print_note(text: str) -> None:
     """Print a line on standard error."""
-    click.echo(text, err=True)
+    click.echo(_plain(text).plain, err=True)
 
 
 def print_debug() -> None:
@@ -132,12 +132,15 @@ def print_debug() -> None:
 def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> None:
     if form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+        # A pipe gets the values as they are; a terminal would obey them.
+        shown = _harmless if sys.stdout.isatty() else list[object]
+        writer.writerow(shown(columns))
+        writer.writerows(map(shown, rows))
     else:
         for row in rows:
             named = dict(zip(_unique(columns), map(_jsonable, row), strict=True))
-            click.echo(json.dumps(named, ensure_ascii=False, default=str))
+            is_seen = sys.stdout.isatty()  # a terminal would obey some letters
+            click.echo(json.dumps(named, ensure_ascii=is_seen, default=str))
 
 
 def _cell(value: object, digits: int) -> str:
@@ -153,6 +156,10 @@ def _cell(value: object, digits: int) -> str:
 def _plain(text: str) -> Text:
     """Return a text that is shown as it is: no markup, nothing that steers a terminal."""
     return Text("".join(letter if _is_harmless(letter) else _escaped(letter) for letter in text))
+
+
+def _harmless(row: Sequence[object]) -> list[object]:
+    return [_plain(value).plain if isinstance(value, str) else value for value in row]
 
 
 def _is_harmless(letter: str) -> bool:

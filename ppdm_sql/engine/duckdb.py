@@ -16,7 +16,8 @@ from sqlglot import exp
 
 from ppdm_sql.engine.kernel import guarded
 from ppdm_sql.engine.sql import table_of, to_sql
-from ppdm_sql.errors import EngineError, EngineKind
+from ppdm_sql.engine.told import without_values
+from ppdm_sql.errors import EngineError, EngineKind, raise_alone
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -41,7 +42,6 @@ _SPEAKING = (
 _READ_ONLY = exp.AttachOption(this=exp.var("READ_ONLY"))
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
 _WRITES = re.compile(r"\b(?:insert|update|delete|merge|copy)\b", re.IGNORECASE)
-_ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 
 
 class OpenError(Exception):
@@ -94,7 +94,7 @@ class Engine:
             options = (_READ_ONLY,) if read_only else ()
             self.connection.execute(to_sql(_attach(path, alias, *options)))
         except duckdb.Error as error:
-            raise _open_error(error) from None
+            raise_alone(_open_error(error))
 
     def at_end(self, call: Callable[..., object], *arguments: object) -> None:
         """Have something called when the connection is closed, by whomever."""
@@ -112,14 +112,14 @@ class Engine:
     def query(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> pa.Table:
         """Run one statement of ours and return its rows."""
         text = statement if isinstance(statement, str) else to_sql(statement)
-        with self._ready():
+        with self._ready(text):
             relation = self.connection.sql(text, params=list(parameters) or None)
             return relation.to_arrow_table()
 
     def run(self, statement: str | exp.Expr, parameters: tuple[Any, ...] = ()) -> None:
         """Run one statement of ours to its end."""
         text = statement if isinstance(statement, str) else to_sql(statement)
-        with self._ready():
+        with self._ready(text):
             # Execution streams: an error can come at fetch, so fetch before anything is committed.
             self.connection.execute(text, list(parameters)).fetchall()
 
@@ -156,7 +156,7 @@ class Engine:
         A query's rows wait on the connection. Anything with an effect is run to its end here,
         because an error of a streamed statement comes when it is read.
         """
-        with self._ready():
+        with self._ready(text):
             (statement,) = self.connection.extract_statements(text)
             expected = statement.expected_result_type
             rows = self.connection.execute(statement, parameters)
@@ -170,13 +170,13 @@ class Engine:
 
     def is_one_select(self, text: str) -> bool:
         """Whether a text is one query; raise when DuckDB cannot read it."""
-        with withheld():
+        with withheld(text):
             found = self.connection.extract_statements(text)
         return [statement.type for statement in found] == [duckdb.StatementType.SELECT]
 
     def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
         """Return a query of the owner's own as a relation that runs when it is read."""
-        with self._ready():
+        with self._ready(text):
             return self.connection.sql(text, params=parameters)
 
     def relation_of(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
@@ -207,7 +207,7 @@ class Engine:
             raise
 
     @contextmanager
-    def _ready(self) -> Iterator[None]:
+    def _ready(self, text: str = "") -> Iterator[None]:
         """End a result that nobody read: DuckDB runs nothing else beside it."""
         if os.getpid() != self._process:
             # A forked process has the connection and none of its locks: what it writes is lost.
@@ -216,7 +216,7 @@ class Engine:
                 hint="connect again here, after the other one has closed it",
                 code="open_elsewhere",
             )
-        with withheld():
+        with withheld(text):
             self.connection.abort()
             yield
 
@@ -244,8 +244,9 @@ class Engine:
 
     def columns(self, select: exp.Expr) -> list[tuple[str, str]]:
         """Return names and types of the columns of a SELECT, without running it."""
-        with self._ready():
-            relation = self.connection.sql(to_sql(select))
+        text = to_sql(select)
+        with self._ready(text):
+            relation = self.connection.sql(text)
             return list(zip(relation.columns, map(str, relation.types), strict=True))
 
     def base_tables(self, select: exp.Expr) -> tuple[str, ...]:
@@ -317,16 +318,17 @@ def register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
         )
 
 
-def engine_error(error: duckdb.Error, what: str | None = None) -> EngineError:
+def engine_error(error: duckdb.Error, text: str = "") -> EngineError:
     """Return an engine's error as ours; a text that may hold data is withheld."""
     name, kind = type(error).__name__.removesuffix("Exception"), _kind(error)
     # A COMMIT that fails quotes the row that was in the way.
     if isinstance(error, _SPEAKING) and kind is not EngineKind.DISK:
-        text = _ENUM_VALUES.sub("ENUM", str(error))  # the name of its type lists its values
-        first = text.split("\n\nLINE ")[0].strip()
-        return EngineError(f"{what}: {first}" if what else first, kind=kind, engine_text=text)
+        said = without_values(str(error), text)
+        if said is not None:
+            first = said.split("\n\nLINE ")[0].strip()
+            return EngineError(first, kind=kind, engine_text=said)
     return EngineError(
-        f"{what or 'DuckDB could not run this statement'}: {name} error",
+        f"DuckDB could not run this statement: {name} error",
         hint="DuckDB's own text is withheld because it may hold values of the data",
         kind=kind,
     )
@@ -354,12 +356,15 @@ def _kind(error: duckdb.Error) -> EngineKind:
 
 
 @contextmanager
-def withheld() -> Iterator[None]:
-    """Turn DuckDB's errors into ours, without any text that may hold data."""
+def withheld(text: str = "") -> Iterator[None]:
+    """Turn DuckDB's errors into ours, without any text that may hold data.
+
+    `text` is the statement, where there is one: what DuckDB quotes must be of it.
+    """
     try:
         yield
     except duckdb.Error as error:
-        raise engine_error(error) from None
+        raise_alone(engine_error(error, text=text))
 
 
 def engine_version() -> str:

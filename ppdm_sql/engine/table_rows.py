@@ -1,9 +1,9 @@
-"""An Arrow table, read as a DuckDB result is."""
+"""Rows of Arrow, read as a DuckDB result is."""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,22 +12,32 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-class TableRows:
-    """Rows that are already here; `fetch…` hand them out one after another."""
+class Batched(Protocol):
+    """Batches that come one after another, and can be read once."""
 
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
+    schema: pa.Schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Return them."""
+        ...
+
+
+class TableRows:
+    """Rows that are already here, or still come; `fetch…` hand them out one after another."""
+
+    def __init__(self, source: pa.Table | Batched) -> None:
+        self._source = source
         self._left: Iterator[tuple[Any, ...]] | None = None
 
     @property
     def description(self) -> list[tuple[str]]:
         """Names of the columns, as DB-API has them."""
-        return [(name,) for name in self._table.column_names]
+        return [(name,) for name in self._source.schema.names]
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns."""
-        return list(self._table.column_names)
+        return list(self._source.schema.names)
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """Return the next row, or None."""
@@ -43,21 +53,25 @@ class TableRows:
 
     def df(self) -> pd.DataFrame:
         """Return the whole table as a pandas frame."""
-        frame: pd.DataFrame = self._table.to_pandas()
+        frame: pd.DataFrame = self.arrow().to_pandas()
         return frame
 
     def arrow(self) -> pa.Table:
         """Return the whole table."""
-        return self._table
+        import pyarrow as pa
+
+        return pa.table(self._source)
 
     to_arrow_table = arrow
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         # Python values are made when somebody asks for them, batch by batch.
         if self._left is None:
+            whole = getattr(self._source, "to_batches", None)
+            batches = whole() if whole is not None else self._source
             self._left = (
                 row
-                for batch in self._table.to_batches()
+                for batch in batches
                 for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
             )
         return self._left

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ppdm_sql.interpret.predicates import Compare, Constant, number_of
+from ppdm_sql.errors import StatementError
+from ppdm_sql.interpret.predicates import LONGEST, Compare, Constant, number_of
 from ppdm_sql.interpret.wording import shown, simple
 from ppdm_sql.names import Name
 from ppdm_sql.types import VARCHAR
@@ -20,11 +21,12 @@ from ppdm_sql.types import VARCHAR
 if TYPE_CHECKING:
     from ppdm_sql.interpret.rewriting import Rewriter
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# What was taken of a number is not given back: it is read once, however long it is.
+_NUMBER = r"[-+]?+(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE][-+]?\d++)?+"
 _OPERATOR = r"<=|>=|<>|!=|==|=(?!>)|<|>"
 _WORD = r"(?:(?!=>|->|\s(?i:and|or|then)\s)[^\n,;&|(){}\[\]'\"])+"
 _FROZENSET = re.compile(r"\s*frozenset\(\{(?P<inside>.*)\}\)\s*", re.DOTALL)
-_CLASS = re.compile(r"(?P<before>.*\bclass: )(?P<value>\S.*?)\s*")
+_CLASS = re.compile(r"(?P<before>.*\bclass: )(?P<value>\S(?:.*\S)?)\s*")
 _SPELLINGS = {"==": "=", "!=": "<>"}
 _MIRRORED = {"<": ">", "<=": ">="}
 _HALF = 0.5
@@ -39,6 +41,11 @@ class Items:
 
     def translate(self, text: str) -> str:
         """Return a text with every released term in it translated."""
+        if len(text) > LONGEST:
+            raise StatementError(
+                f"a line or a cell of results has at most {LONGEST:,} letters",
+                code="statement_too_large",
+            )
         itemset = _FROZENSET.fullmatch(text)
         if itemset is not None:
             return self._frozenset(text, itemset["inside"])
@@ -85,7 +92,7 @@ class Items:
             rf"(?:\s*(?P<side><=|>)\s*(?P<half>{_NUMBER}))?"
         )
         condition = (
-            rf"(?:(?P<low>{_NUMBER})(?P<below>\s*(?:<=|<)\s*))?"
+            rf"(?:(?<![\w.])(?P<low>{_NUMBER})(?P<below>\s*(?:<=|<)\s*))?"
             rf"(?<![\w.])(?P<column>{_choice(self._treated)})(?!\w)"
             rf"(?P<before>\s*)(?P<operator>{_OPERATOR})(?P<after>\s*)"
             rf"(?P<value>'(?:[^']|'')*'|\"[^\"]*\"|{_WORD})"
@@ -95,7 +102,7 @@ class Items:
     def _frozenset(self, text: str, inside: str) -> str:
         try:
             items = ast.literal_eval(f"[{inside}]")
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
             return text
         listed = ", ".join(
             repr(self.item(item) if isinstance(item, str) else item) for item in items
@@ -164,9 +171,8 @@ def _choice(names: tuple[Name, ...]) -> str:
 
 
 def _constant(text: str) -> Constant:
-    if re.fullmatch(_NUMBER, text):
-        return Constant(number_of(text.removeprefix("+")), text)
-    return Constant(text, text)
+    number = number_of(text.removeprefix("+")) if re.fullmatch(_NUMBER, text) else None
+    return Constant(text if number is None else number, text)
 
 
 def _written(column: str, done: tuple[str, str] | str, spaced: tuple[str, str], quote: str) -> str:

@@ -6,6 +6,7 @@ NULL would not.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -35,6 +36,10 @@ _WRITE = (
     "joined by AND, OR, NOT"
 )
 _MOST_NODES = 100_000
+LONGEST = 100_000
+"""Letters of a condition, a line or a cell: more only serve to keep a parser busy."""
+_LONGEST_NUMBER = 400
+"""Letters of a number: the smallest DOUBLE has fewer when it is written out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +123,14 @@ class Reader:
             return Foreign(exp.not_(tree.copy()) if negated else tree.copy())
         match tree:
             case exp.Between() if not tree.args.get("symmetric"):
-                low = self._compare(tree.this, ">=", tree.args["low"], span, negated)
-                high = self._compare(tree.this, "<=", tree.args["high"], span, negated)
+                place = _place(tree, span)
+                low = self._compare(tree.this, ">=", tree.args["low"], place, negated)
+                high = self._compare(tree.this, "<=", tree.args["high"], place, negated)
                 return AnyOf((low, high)) if negated else AllOf((low, high))
             case exp.In(expressions=[_, *_]):
+                place = _place(tree, span)
                 equal = tuple(
-                    self._compare(tree.this, "=", value, span, negated)
+                    self._compare(tree.this, "=", value, place, negated)
                     for value in tree.expressions
                 )
                 if len(equal) == 1:
@@ -138,14 +145,14 @@ class Reader:
         left, right = tree.this, tree.expression
         if isinstance(_bare(right), exp.Column) and not isinstance(_bare(left), exp.Column):
             left, right, operator = right, left, _MIRRORED.get(operator, operator)
-        return self._compare(left, operator, right, span, negated)
+        return self._compare(left, operator, right, _place(tree, span), negated)
 
     def _compare(
-        self, column: exp.Expr, operator: str, value: exp.Expr, span: Span, negated: bool
+        self, column: exp.Expr, operator: str, value: exp.Expr, place: Span, negated: bool
     ) -> Compare:
-        name = self._column(column, span)
+        name = self._column(column, place)
         operator = _NEGATED[operator] if negated else operator
-        return Compare(name, operator, _constant(value, span), _place(column.parent, span))
+        return Compare(name, operator, _constant(value, place), place)
 
     def _column(self, tree: exp.Expr, span: Span) -> Name:
         tree = _bare(tree)
@@ -173,10 +180,14 @@ class Reader:
 def _parse(span: Span) -> exp.Expr:
     """Return a text as one expression; comments are no part of it."""
     duckdb = Dialect.get_or_raise("duckdb")
+    if span.end - span.start > LONGEST:
+        raise StatementError(
+            f"a condition has at most {LONGEST:,} letters", code="statement_too_large"
+        )
     try:
         parser = duckdb.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=_MOST_NODES)
         trees = parser.parse_into(exp.Condition, duckdb.tokenize(span.source), span.source)
-    except (SqlglotError, RecursionError):
+    except (SqlglotError, RecursionError, MemoryError):
         raise StatementError("this is not a condition", span, _WRITE, code="syntax") from None
     if len(trees) != 1 or trees[0] is None:
         raise StatementError("expected one condition", span, _WRITE, code="syntax")
@@ -209,12 +220,22 @@ def _constant(tree: exp.Expr, span: Span) -> Constant:
             _refuse(tree, span)
         return Constant(value.name, value.name)
     text = sign + value.name
-    return Constant(number_of(text), text)
+    number = number_of(text)
+    if number is None:
+        raise StatementError(
+            "a number of this condition is too large", _place(tree, span), code="bad_condition"
+        )
+    return Constant(number, text)
 
 
-def number_of(text: str) -> int | float:
-    """Return a number as it was written: whole ones exactly."""
-    return int(text) if text.removeprefix("-").isdecimal() else float(text)
+def number_of(text: str) -> int | float | None:
+    """Return a number as it was written, whole ones exactly; None if no DOUBLE is as large."""
+    if len(text) > _LONGEST_NUMBER:
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return int(text) if text.removeprefix("-").isdecimal() else number
 
 
 def _bare(tree: exp.Expr) -> exp.Expr:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from itertools import pairwise
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -25,6 +26,8 @@ SHORTEST = 12
 _MAGIC = b"ppdm-agreement"
 _SALT, _NONCE, _TAG = 16, 12, 16
 _HEADER = len(_MAGIC) + 2
+_FEWEST_LETTERS, _FEWEST_STEPS = 6, 3
+"""Different letters, and different distances from one to the next, of a passphrase."""
 _DEAREST = 20
 """No file makes us spend more than a GiB on its passphrase."""
 
@@ -45,6 +48,12 @@ def seal(content: bytes, passphrase: str, cost: Cost = USUAL) -> bytes:
         raise Refused(
             f"the passphrase has {len(passphrase)} letters",
             hint=f"take at least {SHORTEST}: whoever has the file can try as many as they like",
+            code="passphrase",
+        )
+    if _is_guessed(passphrase):
+        raise Refused(
+            "the passphrase is one of those that are tried first",
+            hint="take four words by chance, or let a program draw it",
             code="passphrase",
         )
     header = _MAGIC + bytes([VERSION, cost.log2])
@@ -81,6 +90,12 @@ def unseal(file: bytes, passphrase: str) -> bytes:
             hint="ask the site that exported it for both again",
             code="passphrase",
         ) from None
+
+
+def _is_guessed(passphrase: str) -> bool:
+    """Whether it is a few letters again and again, or letters in their order."""
+    steps = {ord(after) - ord(before) for before, after in pairwise(passphrase)}
+    return len(set(passphrase.casefold())) < _FEWEST_LETTERS or len(steps) <= _FEWEST_STEPS
 
 
 def _key(passphrase: str, salt: bytes, cost: int) -> bytes:

@@ -33,6 +33,7 @@ def prepare(database: Path) -> None:
         )
     folder = database.parent
     try:
+        _check_parents(folder)
         if not folder.exists() and not folder.is_symlink():
             folder.mkdir(mode=0o700, parents=True)
             folder.chmod(0o700)
@@ -119,6 +120,28 @@ def check_kind(database: Path) -> None:
             f"FROM '{database.name}'",
             code="not_a_database",
         )
+
+
+def _check_parents(folder: Path) -> None:
+    """Raise where somebody else could put another folder in the place of the safe.
+
+    A new store would then be made there without a word, and the old one be theirs. The sticky bit,
+    as /tmp has it, keeps others from renaming what is not theirs.
+    """
+    for parent in folder.parents:
+        if not parent.exists():
+            continue  # made by us, if all above it are well
+        found = parent.stat()
+        is_wide = found.st_mode & stat.S_IWOTH or (
+            found.st_mode & stat.S_IWGRP and found.st_gid not in (0, os.getegid())
+        )
+        if is_wide and not found.st_mode & stat.S_ISVTX:
+            raise StoreError(
+                f"others may rename what is in '{parent}' (mode {stat.S_IMODE(found.st_mode):04o}), "
+                "the folder of the database too",
+                hint=f"write chmod o-w,g-w '{parent}', or put the database elsewhere",
+                code="not_private",
+            )
 
 
 def _check_folder(folder: Path, database: Path) -> None:

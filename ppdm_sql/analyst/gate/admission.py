@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ppdm_sql.analyst.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
-from ppdm_sql.analyst.gate.nodes import CALLED, EXPRESSIONS, FIELDS, NODES
+from ppdm_sql.analyst.gate.nodes import CALLED, EXPRESSIONS, FIELDS, NODES, READ_AS_FUNCTIONS
 from ppdm_sql.errors import Refused, Span, StatementError, suggest
 from ppdm_sql.names import Name, QualifiedName, fold
 
@@ -160,6 +160,8 @@ class _Check:
             self._refuse("a part of this statement may not be used here", part, _ALLOWED)
         if "class" in part and kind in ("FUNCTION", "WINDOW"):
             self._function(part, FUNCTIONS)
+        elif kind == "COLUMN_REF":
+            self._column(part)
         elif kind == "TYPE":
             self._plain_name(part, part["type_name"])
         elif kind == "BASE_TABLE":
@@ -180,6 +182,13 @@ class _Check:
         self._plain_name(part, name)
         if part.get("export_state"):
             self._refuse("EXPORT_STATE may not be used here", part)
+
+    def _column(self, part: dict[str, Any]) -> None:
+        """Refuse a function that is written like a column: what it tells is not of the file."""
+        (name, *more) = part["column_names"]
+        if not more and fold(name) in READ_AS_FUNCTIONS:
+            hint = f"a column of that name is written with its table before it: t.{name}"
+            self._refuse(f"the function '{name}' may not be used here", part, hint)
 
     def _table_function(self, part: dict[str, Any]) -> None:
         if part.get("class") != "FUNCTION" or not part.keys() <= FIELDS:

@@ -187,6 +187,23 @@ FIELDS = frozenset(
 )
 """Names of fields. One that is not here belongs to a DuckDB that is newer than this list."""
 
+READ_AS_FUNCTIONS = frozenset(
+    [
+        "current_catalog",
+        "current_role",
+        "current_schema",
+        "current_user",
+        "localtime",
+        "localtimestamp",
+        "session_user",
+        "user",
+    ]
+)
+"""Names without parentheses that DuckDB takes for a function where there is no such column.
+
+Those of functions that are on the list (`current_date`, …) are not here.
+"""
+
 CALLED = {
     "PARAMETER": "a parameter such as $name or ?",
     "LAMBDA": "a lambda",
