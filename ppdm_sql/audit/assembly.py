@@ -68,6 +68,7 @@ class Material:
     """Of columns of this version, which originals the version before shows as they are."""
     background: Background | None = None
     against: str | None = None
+    accepted: str | None = None
     suppressed: int | None = None
     """Rows that GENERALIZE leaves out now, or keeps as `*`; None without GENERALIZE."""
     more_figures: tuple[Figure, ...] = ()
@@ -231,4 +232,5 @@ def _stamp(material: Material, sampled: int) -> Stamp:
         material.software,
         hashlib.sha256(material.script.encode()).hexdigest(),
         material.against,
+        material.accepted,
     )

@@ -125,6 +125,7 @@ def _material(
             ("Python", platform.python_version()),
         ),
         again=again,
+        accepted=", ".join(map(str, version.release.accepted)) or None,
         earlier_numbers=earlier.numbers,
         earlier_classes=earlier.classes,
         earlier_shown=earlier.shown,

@@ -40,6 +40,7 @@ INFO_TYPES = pa.schema(
         "targets": pa.string(),
         "publication": pa.string(),
         "agreement": pa.string(),
+        "accepted": pa.string(),
     }
 )
 

@@ -37,6 +37,8 @@ COMBINATIONS = "combinations"
 """Its lookup table: what each combination of quasi-identifiers is released as."""
 
 ROWS, TABLE = "s", "c"
+_STARS_HIDE = 2
+"""The formula from which records that are kept as `*` show no SENSITIVE value."""
 HIGH = "ppdm_high"
 """Whether a row is in the high class."""
 ID, IS_SUPPRESSED, COUNT = "id", "is_suppressed", "n"
@@ -113,6 +115,14 @@ class Grouping:
         """The size that every class must have; 1 when no target asks for one."""
         return next((int(t.clause.value) for t in self.targets if t.clause.word == "k"), 1)
 
+    def hides_sensitive(self, release: Release) -> bool:
+        """Whether a record that is kept as `*` shows no SENSITIVE value either.
+
+        Such records are a class of which no target is measured, so they may tell nothing. Versions
+        of earlier programs stay as they are.
+        """
+        return self.keeps_suppressed and release.formula >= _STARS_HIDE
+
     def select(self, plan: Plan) -> exp.Select:
         """Return the SELECT of the whole release."""
         return grouped_select(plan)
@@ -185,6 +195,7 @@ def grouped_select(
     types = {column.name: column.column.type for column in grouping.columns}
     types |= dict(fixed_quasi(plan.release))
     shown: list[exp.Expr] = []
+    hides = grouping.hides_sensitive(plan.release)
     for rule in plan.release.released_rules:
         for name in rule.names:
             value: exp.Expr = column_of(name.text, ROWS)
@@ -193,7 +204,9 @@ def grouped_select(
             if name in labels:
                 label = column_of(label_column(labels[name]), TABLE)
                 value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
-            elif name in types and grouping.keeps_suppressed:
+            elif (name in types and grouping.keeps_suppressed) or (
+                rule.role is Role.SENSITIVE and hides
+            ):
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)
             shown.append(named(value, name.text))

@@ -51,6 +51,15 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedRows:
+    """What a released column that tells persons apart leaves of k."""
+
+    column: Name
+    k: int
+    """The fewest persons of whom all treated rows show the same."""
+
+
+@dataclass(frozen=True, slots=True)
 class Findings:
     """A finished and verified GENERALIZE."""
 
@@ -62,6 +71,8 @@ class Findings:
     unique_untouched_rows: int
     """Rows outside the high class that show what nobody else does."""
     ties: tuple[Tie, ...]
+    linked: LinkedRows | None = None
+    """All rows of a person together, where a released column shows which they are."""
 
     @property
     def left_out_rows(self) -> int:

@@ -33,6 +33,7 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
         VersionFigure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
         VersionFigure("classes", measures.classes, "of treated rows that show the same"),
         VersionFigure("smallest class", measures.k, f"{who}, among treated rows"),
+        *_linked(findings),
         *reached_targets(grouping, measures),
         VersionFigure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
         VersionFigure(
@@ -55,6 +56,13 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
             ),
         ]
     return [*figures, *_proof(grouping, recoding)]
+
+
+def _linked(findings: Findings) -> list[VersionFigure]:
+    if findings.linked is None:
+        return []
+    note = f"persons of whom all rows, put together by {findings.linked.column}, show the same"
+    return [VersionFigure("smallest class of linked rows", findings.linked.k, note)]
 
 
 def _levels(grouping: Grouping, done: Generalized) -> list[VersionFigure]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ppdm_sql.errors import BindError, EngineError, Refused
+from ppdm_sql.errors import BindError, EngineError, Refused, plural
 from ppdm_sql.groups import queries, search
 from ppdm_sql.groups.compile import (
     COMBINATIONS,
@@ -23,12 +23,14 @@ from ppdm_sql.groups.compile import (
     key_column,
     label_column,
 )
-from ppdm_sql.groups.findings import Findings, Generalized, Population
+from ppdm_sql.groups.findings import Findings, Generalized, LinkedRows, Population
 from ppdm_sql.groups.high_class import find_ties, unique_untouched_query
 from ppdm_sql.groups.ladders import says_two_things
+from ppdm_sql.groups.linked_rows import linked_k_query, linking_column
 from ppdm_sql.groups.search.cells import Scale, code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition
 from ppdm_sql.groups.shapes import SUPPRESSED
+from ppdm_sql.release.acceptance import Acceptance, Objection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search import Problem, Target
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
+    from ppdm_sql.names import Name
     from ppdm_sql.release.version import Version
+    from ppdm_sql.treatments.protocol import InputColumn
 
 
 _NOT_THE_SAME = "the source must give the same rows each time it is read"
@@ -52,6 +56,7 @@ class Generalizing:
 
     version: Version
     on_stage: Callable[[str], None]
+    references: dict[tuple[Name, bool], pa.Table] = field(default_factory=dict, repr=False)
 
     @property
     def grouping(self) -> Grouping:
@@ -175,7 +180,29 @@ class Generalizing:
             query = unique_untouched_query(self.version)
             alone = int(self._query(query).column(COUNT)[0].as_py())
         ties = tuple(find_ties(self.version))
-        return Findings(self.grouping, done, measures, plain, alone, ties)
+        linked = self.linked_rows(done.population)
+        return Findings(self.grouping, done, measures, plain, alone, ties, linked)
+
+    def linked_rows(self, population: Population) -> LinkedRows | None:
+        """Count the persons who show the same in all their rows; None where nothing links them."""
+        column = linking_column(self.version.release)
+        if column is None or not population.by_person or self.grouping.person is None:
+            return None
+        found = self._query(linked_k_query(self.version)).column(COUNT)[0].as_py()
+        return LinkedRows(column, int(found or 0))
+
+    def linking_objection(self, linked: LinkedRows | None) -> Objection | None:
+        """Return what speaks against a release in which all rows of a person show too much."""
+        k = self.grouping.k
+        if linked is None or linked.k >= k:
+            return None
+        return Objection(
+            Acceptance("linked_rows"),
+            f"'{linked.column}' tells which rows are one person's: of all their rows together only "
+            f"{plural(linked.k, 'person')} show the same, not k = {k}",
+            f"leave '{linked.column}' out (KEY alone does not leave), or release one row a person",
+            self.grouping.span,
+        )
 
     def _merged(self, coded: Coded) -> str | None:
         """Say which labels made one class of two: the search counts regions, analysts read texts.
@@ -258,10 +285,18 @@ class Generalizing:
             code="target_missed",
         )
 
+    def _reference(self, column: InputColumn, by_person: bool) -> pa.Table:
+        """Return how often each sensitive value stands in the source, which is asked once."""
+        asked = (column.name, by_person)
+        if asked not in self.references:
+            query = queries.reference_query(self.version, column, by_person)
+            self.references[asked] = self._query(query)
+        return self.references[asked]
+
     def _sensitive(self, cells: pa.Table, by_person: bool) -> list[tuple[pa.Array, Scale]]:
         pairs = []
         for index, column in enumerate(self.grouping.sensitive):
-            table = self._query(queries.reference_query(self.version, column, by_person))
+            table = self._reference(column, by_person)
             tree = next(
                 (
                     target.hierarchy

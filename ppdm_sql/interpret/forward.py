@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
+from ppdm_sql.release.model import FORMULA
 from ppdm_sql.treatments.expressions import literal_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class _Written:
     """A scope in which a parameter is its value."""
 
     drawn: Drawn = field(repr=False)
+    formula: int = FORMULA
+    """What computes in more than one way needs the row, which is not here."""
 
     def parameter(self, name: str) -> exp.Expr:
         return literal_of(self.drawn.parameters[name])
@@ -62,4 +65,7 @@ class _Written:
         raise NeedsTableError
 
     def row_key(self) -> NoReturn:
+        raise NeedsTableError
+
+    def source_value(self, index: int) -> NoReturn:
         raise NeedsTableError

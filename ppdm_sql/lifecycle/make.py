@@ -15,32 +15,31 @@ from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.groups.shapes import Listed, SuppressDigits
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role
 from ppdm_sql.language.unparse import unparse
+from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
+from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
+from ppdm_sql.lifecycle.twins import find_twins
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
-from ppdm_sql.release.compile import KEYS, ROWS, checks_query, statistics_query
+from ppdm_sql.release.acceptance import settle
+from ppdm_sql.release.compile import KEYED_ROWS, KEYS, ROWS, checks_query, statistics_query
 from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.catalog import ColumnEntry, Facts
-from ppdm_sql.store.figures import record_figures
+from ppdm_sql.store.figures import VersionFigure, record_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.groups.findings import Findings
     from ppdm_sql.language.syntax import CreateRelease, Source
     from ppdm_sql.names import Name
     from ppdm_sql.parameters import DrawnBySlot
+    from ppdm_sql.release.acceptance import Objection
     from ppdm_sql.release.model import BoundRule, Release
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.store.catalog import Entry
 
-
-_REPEATED_KEYS = (
-    "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
-    "differences between them are the true ones, and the noise's decimals tell which rows are one "
-    "person's"
-)
 
 _KEPT_KEY = (
     "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; write KEY "
@@ -67,13 +66,16 @@ def make_version(
     release: Release,
     statement: CreateRelease,
     previous: Entry | None,
-    known: DrawnBySlot,
+    known: DrawnBySlot | None = None,
 ) -> Made:
-    """Make the next version of a release, or the first of a new one, and its view."""
+    """Make the next version of a release, or the first of a new one, and its view.
+
+    `known` is what the version before drew, where a refresh keeps it.
+    """
     engine, definition = releases.engine, unparse(statement)
     entry = catalog.next_entry(engine, release.name, definition, release.formula, previous)
     version = Version(release, entry.storage, engine=engine, entry=entry, statement=statement)
-    return _Making(releases, version, known).make()
+    return _Making(releases, version, known or {}, known is not None).make()
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class _Making:
     version: Version
     known: DrawnBySlot
     """What the version before drew: what analysts know is kept."""
+    is_refresh: bool = False
 
     def make(self) -> Made:
         version, release, engine = self.version, self.version.release, self.version.engine
@@ -92,15 +95,20 @@ class _Making:
         source_rows = 0
         for stage in range(release.depth):
             self.releases.on_stage("reading statistics")
-            found = self._one_row(statistics_query(version, stage))
+            more = identifying_aggregates(release) if stage == 0 else None
+            found = self._one_row(statistics_query(version, stage, more))
+            if stage == 0:
+                warnings += self._objected(*identifying_columns(version, found))
             source_rows = int(found.get(ROWS, source_rows))
-            if found.get(KEYS, source_rows) < source_rows:
-                warnings.append(_REPEATED_KEYS)
+            if KEYS in found:
+                noises = list(noise_that_averages(release, found[KEYED_ROWS], found[KEYS]))
+                warnings += self._objected(noises, shared_noise(release, source_rows, found[KEYS]))
             drawn |= self._draw(stage, found, drawn)
             parameters.write_parameters(engine, version.entry.storage, drawn)
             self.releases.on_stage("checking")
             found |= self._one_row(checks_query(version, stage))
             warnings += _verify(release, stage, found)
+        warnings += self._objected(list(find_twins(version)))
         generalizing = self._generalizing(drawn)
         done = generalizing.write_combinations() if generalizing else None
         source_rows = done.population.rows if done else source_rows
@@ -109,7 +117,8 @@ class _Making:
         findings = None
         if generalizing is not None and done is not None:
             findings = generalizing.findings(done)
-            record_figures(engine, version.entry.storage, figures_of(findings))
+            linking = generalizing.linking_objection(findings.linked)
+            warnings += self._objected([linking] if linking else [])
             warnings += warnings_of(findings)
             facts = replace(
                 facts,
@@ -118,6 +127,8 @@ class _Making:
                 precision=done.precision,
                 waiting=to_sql(findings.grouping.waiting(version)),
             )
+        figures = [] if findings is None else figures_of(findings)
+        record_figures(engine, version.entry.storage, [*figures, *_accepted(release)])
         columns = list(_columns(release, drawn))
         tables = parameters.table_names(version.entry.storage, drawn)
         if findings is not None:
@@ -133,6 +144,17 @@ class _Making:
             findings,
         )
 
+    def _objected(self, objections: Sequence[Objection], warnings: Sequence[str] = ()) -> list[str]:
+        """Raise what was not accepted; a refresh, which takes no other definition, warns of it.
+
+        PUBLISH looks again, and refuses.
+        """
+        if self.is_refresh:
+            known = self.version.release.accepted
+            return [*warnings, *(one.what for one in objections if one.accepting not in known)]
+        settle(objections, self.version.release.accepted)
+        return list(warnings)
+
     def _generalizing(self, drawn: dict[str, Drawn]) -> Generalizing | None:
         """Return what carries GENERALIZE out, the values of WHEN written where views find them."""
         grouping = find_grouping(self.version.release)
@@ -146,7 +168,7 @@ class _Making:
     def _draw(self, stage: int, found: Mapping[str, Any], earlier: DrawnBySlot) -> dict[str, Drawn]:
         drawn = {}
         release = self.version.release
-        keys = self.releases.keys_of(release)
+        keys = replace(self.releases.keys_of(release), formula=release.formula)
         if release.row_key is not None:
             keys = replace(keys, row_identity=release.row_key.identity)
         for rule, step in release.stage(stage):
@@ -185,6 +207,11 @@ class _Making:
             raise BindError(
                 "a release cannot be its own source", release.source.span, code="own_source"
             ) from None
+
+
+def _accepted(release: Release) -> list[VersionFigure]:
+    listed = ", ".join(map(str, release.accepted))
+    return [VersionFigure("accepted", None, listed)] if listed else []
 
 
 def called(source: Source) -> str:

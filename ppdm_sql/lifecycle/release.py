@@ -40,7 +40,7 @@ def create_release(releases: Releases, statement: CreateRelease) -> Made:
             _check_free(named, sources)
         release = releases.bind(named, sources)
         definition = replace(named, source=release.source, replace=False)
-        return make_version(releases, release, definition, previous, {})
+        return make_version(releases, release, definition, previous)
 
 
 def refresh_release(releases: Releases, statement: RefreshRelease) -> Made:

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from ppdm_sql.errors import PpdmError
+from ppdm_sql.errors import PpdmError, Refused
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.lifecycle.identifying import MOSTLY, share_alone
+from ppdm_sql.names import Name
+from ppdm_sql.release.lineage import passed_releases
+from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.publications import list_publications
+from ppdm_sql.treatments import traits_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,6 +21,7 @@ if TYPE_CHECKING:
     from ppdm_sql.names import QualifiedName
     from ppdm_sql.release.model import BoundRule, Release, Step
     from ppdm_sql.release.releases import Releases
+    from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Publication, PublishedRelease
 
 Link: TypeAlias = "tuple[str | None, str]"
@@ -31,11 +38,79 @@ def linking(release: Release) -> Iterator[tuple[BoundRule, Step, str]]:
                 yield rule, step, step.treatment.link()
 
 
+def refuse_other_links(releases: Releases, version: Version) -> None:
+    """Raise where rows stay linked by what no other key changes.
+
+    A column of another release carries that one's pseudonyms; a mapping that has one alias a
+    person is one.
+    """
+    sources = Sources(releases.engine)
+    for rule in version.release.released_rules:
+        if any(one.is_always_null or one.draws_from_keys for one in rule.traits):
+            continue
+        for name, column in zip(rule.names, rule.columns, strict=True):
+            passed = passed_releases(sources, version.release.source, column.name)
+            inner = next((one for one in passed if _links_in(releases, *one)), None)
+            if inner is not None:
+                raise Refused(
+                    f"'{name}' cannot be made unlinkable: it carries the pseudonyms of"
+                    f" '{inner[0]}', which other publications show too",
+                    hint="release it from the table itself, with a pseudonym() of its own",
+                    code="not_unlinkable",
+                )
+            renames = any(one.renames and not one.generalizes for one in rule.traits)
+            if renames and share_alone(version, column.name) > MOSTLY:
+                raise Refused(
+                    f"'{name}' cannot be made unlinkable: nearly every person has an alias of their"
+                    " own, the same in every publication",
+                    hint="treat it by pseudonym(), which gets other keys, or leave it out",
+                    code="not_unlinkable",
+                )
+
+
+def _links_in(releases: Releases, name: QualifiedName, column: Name) -> bool:
+    """Whether a column of another release tells persons apart."""
+    entry = catalog.find_entry(releases.engine, name)
+    listed = [] if entry is None else catalog.list_columns(releases.engine, entry)
+    for one in listed:
+        if Name(one.name) == column:
+            traits = [traits_of(word, releases.treatments) for word in one.treatments]
+            return one.role is Role.KEY or any(trait.links_rows for trait in traits)
+    return False
+
+
 def links_of(releases: Releases, release: Release) -> frozenset[Link]:
-    """Return what the pseudonyms of a release share with those of others."""
+    """Return what the pseudonyms of a release share with those of others.
+
+    A column of another release carries that one's.
+    """
     found = [link for _, _, link in linking(release)]
     agreement = releases.fingerprint_of(release) if found else None
-    return frozenset((agreement, link) for link in found)
+    sources = Sources(releases.engine)
+    carried = (
+        links
+        for rule in release.released_rules
+        if not any(one.is_always_null for one in rule.traits)
+        for column in rule.columns
+        for inner in passed_releases(sources, release.source, column.name)
+        for links in _links_of_column(releases, *inner)
+    )
+    return frozenset((agreement, link) for link in found) | frozenset(carried)
+
+
+def _links_of_column(releases: Releases, name: QualifiedName, column: Name) -> Iterator[Link]:
+    """Return the links of one column of another release, as far as the store can tell."""
+    entry = catalog.find_entry(releases.engine, name)
+    try:
+        release = None if entry is None else releases.open(entry).release
+    except PpdmError:
+        return
+    if release is None:
+        return
+    agreement = releases.fingerprint_of(release)
+    for rule, _, link in linking(release):
+        if column in rule.names:
+            yield agreement, link
 
 
 def shared_links(links: LinksByName) -> Iterator[str]:

@@ -25,15 +25,24 @@ from ppdm_sql.errors import (
 )
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name, QualifiedName, chain
-from ppdm_sql.publish.linking import linking, links_before, links_of, shared_links
+from ppdm_sql.publish.linking import (
+    linking,
+    links_before,
+    links_of,
+    refuse_other_links,
+    shared_links,
+)
 from ppdm_sql.publish.settling import DONE, PENDING, settle_publications
 from ppdm_sql.publish.snapshot import (
     SHUFFLE,
+    check_again,
     check_pseudonyms,
     settled,
     snapshot_query,
     verify_snapshot,
 )
+from ppdm_sql.release.acceptance import OPTION as ACCEPT
+from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.version import released
 from ppdm_sql.store import parameters
 from ppdm_sql.store.publications import (
@@ -45,14 +54,15 @@ from ppdm_sql.store.publications import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ppdm_sql.delivery.destinations import Destination
     from ppdm_sql.engine.duckdb import Engine
-    from ppdm_sql.language.syntax import PublishRelease, ReleaseName
+    from ppdm_sql.language.syntax import PublishRelease
     from ppdm_sql.parameters import Drawn
     from ppdm_sql.publish.linking import Link
+    from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.release.model import BoundRule, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
@@ -87,6 +97,8 @@ class Written:
     """What its pseudonyms share with those of other releases; secret."""
     agreement: Agreement | None
     """The agreement with other sites that it was made under."""
+    accepted: tuple[Acceptance, ...]
+    """What its owner insisted on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +158,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         destination = make(engine, place / target.name)
         try:
             with destination, engine.transaction():
-                written = _write(releases, statement.releases, publication, destination)
+                written = _write(releases, statement, _Writing(publication, destination))
         except EngineError as error:
             raise _could_not_write(error, target) from None
         signers = {one.agreement.fingerprint: one.agreement for one in written if one.agreement}
@@ -179,18 +191,22 @@ def _record_done(engine: Engine, publication: Publication) -> None:
         ) from None
 
 
-def _write(
-    releases: Releases,
-    named: Iterable[ReleaseName],
-    publication: Publication,
-    destination: Destination,
-) -> tuple[Written, ...]:
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    """What is being written, and where."""
+
+    publication: Publication
+    destination: Destination
+
+
+def _write(releases: Releases, statement: PublishRelease, writing: _Writing) -> tuple[Written, ...]:
+    publication, destination = writing.publication, writing.destination
     written = []
-    for release in named:
+    for release in statement.releases:
         entry = releases.entry(release.name, release.span)
         with placed_at(release.span):
             version = releases.open(entry)
-            written.append(_write_release(releases, version, publication, destination))
+            written.append(_write_release(releases, version, statement, writing))
     rows = [
         {
             "release": str(one.entry.name),
@@ -201,6 +217,7 @@ def _write(
             "targets": ", ".join(one.targets) or None,
             "publication": publication.name,
             "agreement": one.agreement.fingerprint if one.agreement else None,
+            "accepted": ", ".join(map(str, one.accepted)) or None,
         }
         for one in written
     ]
@@ -209,19 +226,23 @@ def _write(
 
 
 def _write_release(
-    releases: Releases, version: Version, publication: Publication, destination: Destination
+    releases: Releases, version: Version, wanted: PublishRelease, writing: _Writing
 ) -> Written:
+    publication, destination = writing.publication, writing.destination
     engine, entry = version.engine, version.entry
     releases.on_stage(f"writing {entry.name}")
     parameters.read_row(engine, entry.storage, entry.tables)  # without it, no row would leave
     columns = released(version.columns)
     comments = {column.name: _comment(column) for column in columns}
     links = links_of(releases, version.release)
+    listed = [Name(column.name) for column in version.columns]
+    accepted = (*version.release.accepted, *accepted_in(wanted.options, listed))
     with settled(version) as fixed:
+        check_again(fixed, accepted)
         with _under_keys(releases, fixed, publication) as keyed:
             written = destination.write(entry.name, snapshot_query(keyed), comments)
         releases.on_stage(f"checking {entry.name}")
-        targets = verify_snapshot(fixed, written)
+        targets = verify_snapshot(fixed, written, accepted)
         if publication.unlinkable and links:
             names = (name.text for rule, _, _ in linking(fixed.release) for name in rule.names)
             check_pseudonyms(fixed, written, list(dict.fromkeys(names)))
@@ -230,7 +251,7 @@ def _write_release(
     (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
     treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
     agreement = releases.agreement_of(version.release)
-    return Written(entry, row["rows"], treatments, targets, links, agreement)
+    return Written(entry, row["rows"], treatments, targets, links, agreement, accepted)
 
 
 @contextmanager
@@ -239,6 +260,8 @@ def _under_keys(
 ) -> Iterator[Version]:
     """Give a version with its pseudonyms under keys of their own, if that is asked for."""
     release, entry = version.release, version.entry
+    if publication.unlinkable:
+        refuse_other_links(releases, version)
     redrawn = list(linking(release)) if publication.unlinkable else []
     if not redrawn:
         yield version
@@ -306,11 +329,13 @@ def _full_names(releases: Releases, statement: PublishRelease) -> list[Qualified
 def _unlinkable(statement: PublishRelease) -> bool:
     chosen = False
     for option in statement.options:
+        if option.name == ACCEPT:
+            continue
         if option.name != "unlinkable":
             raise BindError(
                 f"unknown option '{option.name}'",
                 option.span,
-                suggest(option.name, ["unlinkable"]),
+                suggest(option.name, ["unlinkable", ACCEPT]),
                 code="unknown_option",
             )
         if not isinstance(option.value, bool):

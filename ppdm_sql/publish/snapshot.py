@@ -16,8 +16,12 @@ from ppdm_sql.errors import EngineError, InternalError, Refused, TreatmentError,
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.language.syntax import TableSource
+from ppdm_sql.lifecycle.averages import noise_that_averages
+from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
+from ppdm_sql.lifecycle.twins import find_twins
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
-from ppdm_sql.release.compile import source_table
+from ppdm_sql.release.acceptance import settle
+from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query, source_table
 from ppdm_sql.release.version import released
 from ppdm_sql.treatments.kernels.shuffle import shuffle
 
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import Source
+    from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.release.model import Release
     from ppdm_sql.release.version import Version
 
@@ -95,7 +100,9 @@ def snapshot_query(version: Version) -> exp.Select:
     return exp.select(*shown).from_(source).order_by(draw)
 
 
-def verify_snapshot(version: Version, written: exp.Expr) -> tuple[str, ...]:
+def verify_snapshot(
+    version: Version, written: exp.Expr, accepted: tuple[Acceptance, ...]
+) -> tuple[str, ...]:
     """Hold what was written against what this version promises; return the targets it reaches.
 
     The release is settled: targets are measured on the rows that were written. Raises when they
@@ -105,18 +112,38 @@ def verify_snapshot(version: Version, written: exp.Expr) -> tuple[str, ...]:
     found = [name for name, _ in version.engine.columns(exp.select("*").from_(written.copy()))]
     if found != [column.name for column in released(version.columns)]:
         raise InternalError(f"the columns of '{version.entry.name}' are not those of its version")
-    return _verify_targets(version)
+    return _verify_targets(version, accepted)
 
 
-def _verify_targets(version: Version) -> tuple[str, ...]:
+def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> None:
+    """Refuse what CREATE RELEASE would refuse of the rows as they are now."""
+    query = counts_query(version, identifying_aggregates(version.release))
+    if query is not None:
+        (found,) = version.engine.query(query).to_pylist()
+        settle(identifying_columns(version, found)[0], accepted)
+        if KEYS in found:
+            settle(noise_that_averages(version.release, found[KEYED_ROWS], found[KEYS]), accepted)
+    settle(find_twins(version), accepted)
+
+
+def _verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
     """Measure GENERALIZE again: rows that came since the release was made are in it, too."""
     grouping = find_grouping(version.release)
     if grouping is None:
         return ()
     generalizing = Generalizing(version, lambda _: None)
-    generalizing.verify(generalizing.population())
+    population = generalizing.population()
+    generalizing.verify(population)
+    linked = generalizing.linked_rows(population)
+    objection = generalizing.linking_objection(linked)
+    settle([objection] if objection else [], accepted)
     only = " (high class only)" if grouping.when is not None else ""
-    return tuple(f"{target}{only}" for target in grouping.targets)
+    said = [f"{target}{only}" for target in grouping.targets]
+    if linked is not None:
+        said.append(f"k = {linked.k} over all rows of a person{only}")
+    if grouping.hides_sensitive(version.release):
+        said.append("rows kept as * show no SENSITIVE value")
+    return tuple(said)
 
 
 def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]) -> None:

@@ -17,8 +17,10 @@ from ppdm_sql.language.syntax import (
     TreatmentCall,
 )
 from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
+from ppdm_sql.release.acceptance import OPTION as ACCEPT
+from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
-from ppdm_sql.release.lineage import column_identity
+from ppdm_sql.release.lineage import column_identity, column_origins
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.treatments.generalized_column import Generalize as Generalized
@@ -48,6 +50,7 @@ _UNTREATED = Keep.keyword
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
     "agreement": (),
+    ACCEPT: (),
     "loss": ("precision", "ilm"),
     "method": ("optimal", "mondrian"),
     "suppressed": ("drop", "star"),
@@ -81,6 +84,7 @@ def bind_release(
                 columns[column.name].name,
                 columns[column.name].type,
                 column_identity(catalog, source, columns[column.name].name),
+                column_origins(catalog, source, columns[column.name].name),
             )
             for column in rule.columns
         )
@@ -97,9 +101,16 @@ def bind_release(
     grouping = None
     if statement.generalize is not None:
         grouping = bind_clause(statement.generalize, tuple(rules), columns, options)
-    agreed = agreement.name if agreement is not None else None
+    listed = [name for rule in rules for name in rule.names]
     return Release(
-        statement.name, source, tuple(rules), row_key, options["execution"], grouping, agreed
+        statement.name,
+        source,
+        tuple(rules),
+        row_key,
+        options["execution"],
+        grouping,
+        agreement.name if agreement is not None else None,
+        accepted=accepted_in(statement.options, listed),
     )
 
 
@@ -255,7 +266,7 @@ def _steps(
             raise InternalError(f"{call.keyword} changed the number of columns")
         yield Step(treatment, f"t{index}_{place}", call.span)
         columns = tuple(
-            InputColumn(column.name, type_, column.identity)
+            InputColumn(column.name, type_, column.identity, column.origins)
             for column, type_ in zip(columns, types, strict=True)
         )
 

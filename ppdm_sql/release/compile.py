@@ -18,7 +18,7 @@ from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
-from ppdm_sql.release.row_key import canonical_key, row_key_number
+from ppdm_sql.release.row_key import canonical_key, canonical_value, row_key_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 _INPUT, _PARAMETERS, _LOOKUP, _ROW = "s", "p", "m", "ppdm_row"
 KEYS = "keys"
 """Name under which a statistics query counts the distinct row keys, where they are used."""
+KEYED_ROWS = "keyed rows"
+"""Name under which it counts the rows that have one."""
+_BOUND_TO_VALUES = 2
+"""The formula from which noise depends on the value that it hides."""
 ROWS = "rows"
 """Name under which a statistics query counts the rows of the source."""
 
@@ -50,6 +54,18 @@ class _Scope:
 
     stage: _Stage
     slot: str
+    rule: BoundRule
+    place: int
+    """The number of the stage."""
+
+    @property
+    def formula(self) -> int:
+        return self.stage.plan.release.formula
+
+    def source_value(self, index: int) -> exp.Expr:
+        if not _uses_source_value(self.rule, self.place, self.formula):
+            raise InternalError("a treatment asks for a value that it did not say it uses")
+        return _source_value(self.rule, index, self.place)
 
     def parameter(self, name: str) -> exp.Expr:
         return column_of(parameter_column(self.slot, name), _PARAMETERS)
@@ -138,18 +154,15 @@ def rows_with(plan: Plan, carried: Mapping[str, exp.Expr]) -> exp.Select:
     return _select(plan, plan.release.depth, is_final=True, carried=carried)
 
 
-def statistics_query(plan: Plan, stage: int) -> exp.Select | None:
+def statistics_query(
+    plan: Plan, stage: int, more: Mapping[str, exp.Expr] | None = None
+) -> exp.Select | None:
     """Return one SELECT for all that the treatments of a stage want to know.
 
     None when nobody asks. The first stage asks for the number of rows, unless GENERALIZE counts
-    them anyway.
+    them anyway. `more` are aggregates over the source that are asked for beside.
     """
-    aggregates: dict[str, exp.Expr] = {}
-    key = _row_key(plan.release, 0) if stage == 0 else None
-    if stage == 0 and (plan.release.grouping is None or key is not None):
-        aggregates[ROWS] = exp.Count(this=exp.Star())
-    if key is not None:
-        aggregates[KEYS] = exp.Count(this=exp.Distinct(expressions=[key]))
+    aggregates = _counts(plan.release, more or {}) if stage == 0 else {}
     for rule, step in plan.release.stage(stage):
         for name, aggregate in step.treatment.statistics(_inputs(rule, stage)).items():
             aggregates[parameter_column(step.slot, name)] = aggregate
@@ -158,6 +171,27 @@ def statistics_query(plan: Plan, stage: int) -> exp.Select | None:
     return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
         _stage_source(plan, stage, {})
     )
+
+
+def counts_query(plan: Plan, more: Mapping[str, exp.Expr]) -> exp.Select | None:
+    """Return what a first stage counts of the rows, without what treatments want to know."""
+    aggregates = _counts(plan.release, more)
+    if not aggregates:
+        return None
+    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
+        _stage_source(plan, 0, {})
+    )
+
+
+def _counts(release: Release, more: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
+    aggregates = dict(more)
+    key = _row_key(release, 0)
+    if release.grouping is None or key is not None:
+        aggregates[ROWS] = exp.Count(this=exp.Star())
+    if key is not None:
+        aggregates[KEYS] = exp.Count(this=exp.Distinct(expressions=[key]))
+        aggregates[KEYED_ROWS] = exp.Count(this=key.copy())
+    return aggregates
 
 
 def checks_query(plan: Plan, stage: int) -> exp.Select | None:
@@ -219,6 +253,8 @@ def _select(
         shown += [named(tree, name) for tree, name in zip(outputs, names, strict=True)]
     if not is_final and under.row_key is not None:
         shown.append(named(under.row_key, _ROW))
+    if not is_final:
+        shown += _source_values(plan.release, last)
     for name, tree in carried.items():
         value = _of_source(tree) if last == 0 else column_of(name, _INPUT)
         shown.append(named(value, name))
@@ -310,7 +346,8 @@ def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) ->
         key = [release.row_key.name.text] if release.row_key is not None else []
         trees = (tree for value in carried.values() for tree in value.find_all(exp.Column))
         return [*key, *(tree.name for tree in trees)]
-    return [*([_ROW] if release.row_key is not None else []), *carried]
+    values = (tree.alias for tree in _source_values(release, stage - 1))
+    return [*([_ROW] if release.row_key is not None else []), *values, *carried]
 
 
 def _stage_source(plan: Plan, stage: int, carried: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -338,7 +375,7 @@ def _source(release: Release, target: SqlTarget) -> exp.Expr:
 
 
 def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[exp.Expr, ...]:
-    scope = _Scope(under, step.slot)
+    scope = _Scope(under, step.slot, rule, stage)
     inputs = _inputs(rule, stage)
     treatment = step.treatment
     if under.plan.release.execution == "udf":
@@ -357,6 +394,33 @@ def _row_key(release: Release, stage: int) -> exp.Expr | None:
     if stage > 0:
         return column_of(_ROW, _INPUT)
     return row_key_number(column_of(release.row_key.name.text, _INPUT), release.row_key.type)
+
+
+def _uses_source_value(rule: BoundRule, stage: int, formula: int) -> bool:
+    """Whether a treatment at this stage or a later one needs the original values."""
+    later = (step.treatment.traits for step in rule.steps[stage:])
+    return formula >= _BOUND_TO_VALUES and any(one.uses_source_value for one in later)
+
+
+def _source_values(release: Release, stage: int) -> list[exp.Expr]:
+    """Return the original values that later stages need, as this one hands them on."""
+    return [
+        named(_source_value(rule, index, stage), _source_name(rule, index))
+        for rule in release.released_rules
+        if _uses_source_value(rule, stage + 1, release.formula)
+        for index in range(len(rule.columns))
+    ]
+
+
+def _source_value(rule: BoundRule, index: int, stage: int) -> exp.Expr:
+    if stage > 0:
+        return column_of(_source_name(rule, index), _INPUT)
+    column = rule.columns[index]
+    return canonical_value(column_of(column.name.text, _INPUT), column.type)
+
+
+def _source_name(rule: BoundRule, index: int) -> str:
+    return f"{rule.steps[0].slot}_v{index}"
 
 
 def _inputs(rule: BoundRule, stage: int) -> list[exp.Column]:

@@ -9,7 +9,7 @@ stands for it, which errs on the side of sharing a key.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from ppdm_sql.language.syntax import FileSource, QuerySource, Source
-from ppdm_sql.names import Name, QualifiedName, quote
+from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName, quote
 
 if TYPE_CHECKING:
-    from ppdm_sql.release.model import SourceCatalog
+    from ppdm_sql.release.model import Relation, SourceCatalog
 
 _DUCKDB = Dialect.get_or_raise("duckdb")
 _DEEPEST = 32
@@ -38,6 +38,38 @@ def column_identity(catalog: SourceCatalog, source: Source, column: Name) -> str
     else:
         found = trace.in_relation(source.name, column, _DEEPEST)
     return found or f"column:{quote(column.folded)}"
+
+
+def column_origins(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
+    """Return the columns of tables that a column is computed from.
+
+    Unlike its identity, they are followed through expressions, and so through releases. What
+    cannot be followed stands for itself, by its name.
+    """
+    if isinstance(source, FileSource):
+        return frozenset({column_identity(catalog, source, column)})
+    trace = _Trace(catalog)
+    if isinstance(source, QuerySource):
+        return trace.origins(parse_query(source.text), column, {}, _DEEPEST)
+    return trace.origins_in_relation(source.name, column, _DEEPEST)
+
+
+def passed_releases(
+    catalog: SourceCatalog, source: Source, column: Name
+) -> frozenset[tuple[QualifiedName, Name]]:
+    """Return the releases that a column comes through, each with its column there."""
+    if isinstance(source, FileSource):
+        return frozenset()
+    trace = _Trace(catalog)
+    if isinstance(source, QuerySource):
+        trace.origins(parse_query(source.text), column, {}, _DEEPEST)
+    else:
+        trace.origins_in_relation(source.name, column, _DEEPEST)
+    return frozenset(
+        (QualifiedName(view.parts[1:]), name)
+        for view, name in trace.passed
+        if catalog.is_release(view)
+    )
 
 
 def parse_query(text: str) -> exp.Query | None:
@@ -90,23 +122,86 @@ class _Trace:
     catalog: SourceCatalog
     home: tuple[Name, ...] = ()
     """Catalog and schema of the view that is followed: its names are looked up there first."""
+    passed: set[tuple[QualifiedName, Name]] = field(default_factory=set)
+    """The views that origins were followed through, each with its column."""
 
     def in_relation(self, name: QualifiedName, column: Name, depth: int) -> str | None:
-        relation = None
-        if self.home and len(name.parts) < 3:
-            missing = self.home[: 3 - len(name.parts)]
-            relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
-        relation = relation or self.catalog.resolve(name)
+        relation = self._found(name)
         if relation is None or depth == 0:
             return None
         if relation.view_sql is None:
-            return "table:" + ".".join(
-                quote(part.folded) for part in (*relation.name.parts, column)
-            )
+            return _base(relation.name, column)
         if relation.has_renamed_columns:
             return None
         inner = _Trace(self.catalog, relation.name.parts[:2])
         return inner.in_query(parse_query(relation.view_sql), column, {}, depth - 1)
+
+    def origins_in_relation(self, name: QualifiedName, column: Name, depth: int) -> frozenset[str]:
+        relation = self._found(name)
+        if relation is None or depth == 0:
+            return _unknown(column)
+        if relation.name.parts[1] == OWNER_SCHEMA:
+            return frozenset()  # what a release drew is computed from nothing of the owner's tables
+        if relation.view_sql is None:
+            return frozenset({_base(relation.name, column)})
+        self.passed.add((relation.name, column))
+        if relation.has_renamed_columns:
+            return _unknown(column)
+        inner = _Trace(self.catalog, relation.name.parts[:2], self.passed)
+        return inner.origins(parse_query(relation.view_sql), column, {}, depth - 1)
+
+    def origins(
+        self, query: exp.Expr | None, column: Name, ctes: dict[Name, exp.CTE], depth: int
+    ) -> frozenset[str]:
+        """Return the base columns behind an output column, through any expression."""
+        while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("joins"):
+            query = query.this
+        if isinstance(query, exp.SetOperation) and depth:
+            sides = (query.left, query.right)
+            return frozenset().union(
+                *(self.origins(side, column, ctes, depth - 1) for side in sides)
+            )
+        tables = _tables(query) if isinstance(query, exp.Select) else None
+        if not isinstance(query, exp.Select) or tables is None or depth == 0:
+            return _unknown(column)
+        ctes = ctes | {Name(cte.alias): cte for cte in query.ctes}
+        found: set[str] = set()
+        for qualifier, original in _read_columns(query, column):
+            picked = _pick(tables, qualifier)
+            if picked is not None:
+                found |= self._origins_in(picked, original, ctes, depth)
+            else:  # of one of several tables: of any that has such a column
+                found |= _unknown(original)
+        return frozenset(found)
+
+    def _origins_in(
+        self,
+        table: exp.Table | exp.Subquery,
+        column: Name,
+        ctes: dict[Name, exp.CTE],
+        depth: int,
+    ) -> frozenset[str]:
+        if _renames_columns(table):
+            return _unknown(column)
+        if isinstance(table, exp.Subquery):
+            return self.origins(table.this, column, ctes, depth - 1)
+        if not isinstance(table.this, exp.Identifier):
+            return _unknown(column)
+        name = table_name(table)
+        if len(name.parts) == 1 and name.name in ctes:
+            cte = ctes[name.name]
+            outer = {other: tree for other, tree in ctes.items() if tree is not cte}
+            if _renames_columns(cte):
+                return _unknown(column)
+            return self.origins(cte.this, column, outer, depth - 1)
+        return self.origins_in_relation(name, column, depth - 1)
+
+    def _found(self, name: QualifiedName) -> Relation | None:
+        relation = None
+        if self.home and len(name.parts) < 3:
+            missing = self.home[: 3 - len(name.parts)]
+            relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
+        return relation or self.catalog.resolve(name)
 
     def in_query(
         self, query: exp.Expr | None, column: Name, ctes: dict[Name, exp.CTE], depth: int
@@ -136,6 +231,33 @@ class _Trace:
             outer = {other: tree for other, tree in ctes.items() if tree is not cte}
             return self.in_query(cte.this, original, outer, depth - 1)
         return self.in_relation(name, original, depth - 1)
+
+
+def _base(table: QualifiedName, column: Name) -> str:
+    return "table:" + ".".join(quote(part.folded) for part in (*table.parts, column))
+
+
+def _unknown(column: Name) -> frozenset[str]:
+    return frozenset({f"column:{quote(column.folded)}"})
+
+
+def _read_columns(query: exp.Select, column: Name) -> list[tuple[Name | None, Name]]:
+    """Return (table, column) of everything that an output column is computed from."""
+    plain = _projected(query, column)
+    if plain is not None:
+        return [plain]
+    for projection in query.expressions:
+        if Name(projection.output_name) == column:
+            read = projection.find_all(exp.Column)
+            return [(Name(one.table) if one.table else None, Name(one.name)) for one in read]
+        for star in projection.find_all(exp.Star):
+            for replaced in star.args.get("replace") or ():
+                if Name(replaced.alias_or_name) == column:
+                    read = replaced.find_all(exp.Column)
+                    return [
+                        (Name(one.table) if one.table else None, Name(one.name)) for one in read
+                    ]
+    return [(None, column)]
 
 
 def _tables(query: exp.Select) -> dict[Name, exp.Table | exp.Subquery] | None:

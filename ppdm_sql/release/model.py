@@ -17,13 +17,14 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Role, Source
     from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.treatments.traits import Traits
     from ppdm_sql.treatments.treatment import Treatment
     from ppdm_sql.types import ColumnType
 
 
-FORMULA = 1
+FORMULA = 2
 """How treatments of new releases compute; a stored version keeps the formula it was made with."""
 
 
@@ -113,6 +114,8 @@ class Release:
     """The agreement with other sites that everything is drawn from."""
     formula: int = FORMULA
     """How its treatments compute."""
+    accepted: tuple[Acceptance, ...] = ()
+    """What its owner insists on, although it was objected to."""
 
     @property
     def released_rules(self) -> tuple[BoundRule, ...]:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.types import FITS_BIGINT
+from ppdm_sql.treatments.numbers import in_calendar
+from ppdm_sql.types import DOUBLE, FITS_BIGINT, Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.types import ColumnType
 
 _HALF, _WHOLE = 2**63, 2**64
+_DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def canonical_key(column: exp.Expr) -> exp.Expr:
@@ -30,6 +32,21 @@ def canonical_key(column: exp.Expr) -> exp.Expr:
         from_=exp.Literal.string(string.ascii_uppercase + string.whitespace),
         to=exp.Literal.string(string.ascii_lowercase),
     )
+
+
+def canonical_value(column: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a number or a moment as DOUBLE: 7, 7.00 and 7e0 are one value, whatever their type.
+
+    A FLOAT is what its shortest text says, as a DOUBLE of the same text is; moments are counted in
+    microseconds.
+    """
+    if type_.kind in (Kind.DATE, Kind.TIMESTAMP):
+        start = exp.cast(exp.Literal.string("1970-01-01"), "TIMESTAMP")
+        moment = exp.cast(exp.paren(in_calendar(column)), "TIMESTAMP")
+        column = exp.DateDiff(this=moment, expression=start, unit=exp.Var(this="MICROSECOND"))
+    elif type_.text == "FLOAT":
+        column = exp.cast(column, "VARCHAR")
+    return column if type_ == DOUBLE else exp.TryCast(this=column, to=_DOUBLE.copy())
 
 
 def row_key_number(column: exp.Expr, type_: ColumnType) -> exp.Expr:

@@ -234,6 +234,7 @@ def _write(engine: Engine, first: Part, study: _Study, to: Path) -> Combined:
                 "targets": None,
                 "publication": new_name(),
                 "agreement": study.agreement,
+                "accepted": None,
             }
             destination.write_info(pa.Table.from_pylist([info], schema=INFO_TYPES))
         destination.complete()

@@ -27,6 +27,8 @@ class RootKey:
     before: str = field(default="", repr=False)
     """What was drawn before in a chain: another constant before it, another noise after it."""
 
+    formula: int = 1
+    """How the version that asks for keys computes."""
     is_agreed: bool = False
     """Whether the secret is that of an agreement: other sites draw the same."""
 

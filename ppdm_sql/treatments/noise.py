@@ -1,4 +1,10 @@
-"""`noise(normal(0, 10))`: keyed noise, fixed for each row; with `rho`, only for a share of them."""
+"""`noise(normal(0, 10))`: keyed noise, fixed for each row and value; with `rho`, for a share of them.
+
+Noise is bound to what it hides. Its key is that of the column, of how it is applied and of the
+distribution; what is encrypted under it is the row's key and the value. So the same value gets the
+same answer in every release and version with that noise, and a value that changed, or a unit that
+was converted, draws anew instead of handing out an equation.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +14,13 @@ from typing import TYPE_CHECKING, Self
 from sqlglot import exp
 
 from ppdm_sql.engine.kernel import Kernel
-from ppdm_sql.errors import TreatmentError, suggest
+from ppdm_sql.errors import TreatmentError
 from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.parameters import Drawn
+from ppdm_sql.treatments import noise_formula_1
 from ppdm_sql.treatments.arguments import Arguments
-from ppdm_sql.treatments.expressions import double
+from ppdm_sql.treatments.distributions import WRITE, Distribution, read_distribution
+from ppdm_sql.treatments.expressions import count_where, double
 from ppdm_sql.treatments.kernels.keyed import (
     drawn,
     key_words,
@@ -20,62 +28,70 @@ from ppdm_sql.treatments.kernels.keyed import (
     noise_normal,
     noise_uniform,
     selected,
+    standard_laplace,
+    standard_normal,
+    standard_uniform,
 )
 from ppdm_sql.treatments.numbers import (
     NUMBERS,
+    SECONDS_A_DAY,
     TIMES,
     NumberTreatment,
     computable,
+    count_of,
     in_calendar,
     refuse_lost,
     shifted_time,
 )
-from ppdm_sql.treatments.quantiles import laplace_quantile, normal_quantile
 from ppdm_sql.treatments.traits import Traits
-from ppdm_sql.types import DOUBLE, ColumnType
+from ppdm_sql.types import DOUBLE, ColumnType, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ppdm_sql.language.syntax import Argument
     from ppdm_sql.parameters import Parameter
     from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
-_WRITE = "write normal(mean, stddev), uniform(low, high) or laplace(mean, scale)"
 _KEY_BYTES = 16
-_LARGEST, _LARGEST_FACTOR = 1e100, 1e6
+_LARGEST_FACTOR = 1e6
 _NUMBERS = ("VARCHAR", "BIGINT", "DOUBLE", "DOUBLE")
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """A distribution by its word and its two numbers."""
-
-    word: str
-    first: float = field(repr=False)
-    second: float = field(repr=False)
+_DRAWN = ("BIGINT", "BIGINT", "BIGINT", "DOUBLE")
+_PER = ("value", "person")
+_MOST_DECIMALS = 6
+"""Decimals of a column of DOUBLE up to which it is taken to be written with so many."""
+_FEWEST_UNITS = 2
+"""Units of the column's scale below which the noise would be rounded away in many rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise(NumberTreatment):
-    """One distribution a column; the noise of a row depends on the column's key and the row's."""
+    """One distribution a column; what a row gets depends on the column's key, its KEY and its value."""
 
     keyword = "noise"
-    summary = "x + e or x · e, e drawn for each row and the same whenever asked"
+    summary = "x + e or x · e, e drawn for each row and value, the same whenever asked"
     undone_by = (
-        "nothing exactly; averages over many rows, and other columns, narrow a value down; times"
-        " move by whole days and keep their time of day"
+        "averages: over rows that belong together, and over releases with other noise; other"
+        " columns narrow a value down"
     )
     traits = Traits(
-        mixes_columns=False, links_rows=False, uses_row_key=True, adds_noise=True, stays_near=True
+        mixes_columns=False,
+        links_rows=False,
+        uses_row_key=True,
+        uses_source_value=True,
+        adds_noise=True,
+        stays_near=True,
     )
     kinds = (*NUMBERS, *TIMES)
     kernels = (
+        Kernel("ppdm_normal", _DRAWN, "DOUBLE", standard_normal),
+        Kernel("ppdm_uniform", _DRAWN, "DOUBLE", standard_uniform),
+        Kernel("ppdm_laplace", _DRAWN, "DOUBLE", standard_laplace),
+        Kernel("ppdm_selected", ("VARCHAR", "BIGINT", "DOUBLE"), "BOOLEAN", selected),
+        # Of versions that formula 1 made.
         Kernel("ppdm_noise_normal", _NUMBERS, "DOUBLE", noise_normal),
         Kernel("ppdm_noise_uniform", _NUMBERS, "DOUBLE", noise_uniform),
         Kernel("ppdm_noise_laplace", _NUMBERS, "DOUBLE", noise_laplace),
         Kernel("ppdm_drawn", ("BIGINT", "BIGINT", "BIGINT"), "DOUBLE", drawn),
-        Kernel("ppdm_selected", ("VARCHAR", "BIGINT", "DOUBLE"), "BOOLEAN", selected),
     )
     not_agreed = None  # a key is derived without looking at the column
 
@@ -83,6 +99,10 @@ class Noise(NumberTreatment):
     is_multiplicative: bool
     rho: float | None = field(repr=False)
     """Percent of the rows that get noise; None: all of them."""
+    per: str = "value"
+    """`value`: another value of the same person draws anew; `person`: one noise a person."""
+    rounds: bool = True
+    """Whether sums are rounded as the column itself is."""
 
     @classmethod
     def from_call(cls, call: TreatmentCall, columns: Sequence[InputColumn]) -> Self:
@@ -93,7 +113,7 @@ class Noise(NumberTreatment):
             raise TreatmentError(
                 f"noise: {len(given)} distributions for {len(columns)} columns",
                 call.span,
-                _WRITE,
+                WRITE,
                 code="bad_argument",
             )
         named = TreatmentCall(
@@ -101,20 +121,24 @@ class Noise(NumberTreatment):
             tuple(argument for argument in call.arguments if argument.name is not None),
             call.span,
         )
-        arguments = Arguments(named, ("multiplicative", "rho"))
+        arguments = Arguments(named, ("multiplicative", "rho", "per", "round"))
         multiplicative = arguments.flag("multiplicative")
         if multiplicative and any(column.type.kind in TIMES for column in columns):
             arguments.fail("multiplicative", "a date cannot be multiplied")
-        distributions = tuple(_distribution(argument) for argument in given)
+        distributions = tuple(read_distribution(argument) for argument in given)
         for distribution in distributions if multiplicative else ():
             if max(abs(distribution.first), abs(distribution.second)) > _LARGEST_FACTOR:
                 arguments.fail("multiplicative", f"factors must stay below {_LARGEST_FACTOR:g}")
-        return cls(
-            tuple(columns),
-            distributions,
-            multiplicative,
-            _rho(arguments),
-        )
+        per = arguments.value("per") if "per" in arguments else _PER[0]
+        if per not in _PER:
+            arguments.fail("per", "'per' is 'value' or 'person'")
+        rounds = arguments.flag("round") if "round" in arguments else True
+        return cls(tuple(columns), distributions, multiplicative, _rho(arguments), str(per), rounds)
+
+    @property
+    def averages_over_rows(self) -> bool:
+        """Whether rows of one person have noises of their own."""
+        return self.per == "value"
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return DOUBLE for numbers; times stay what they are."""
@@ -122,56 +146,118 @@ class Noise(NumberTreatment):
             column.type if column.type.kind in TIMES else DOUBLE for column in self.columns
         )
 
+    def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+        """Ask how many decimals a column of DOUBLE is written with, where its type does not say."""
+        found: dict[str, exp.Expr] = {}
+        for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
+            if column.type.kind is not Kind.FLOAT or self.is_multiplicative or not self.rounds:
+                continue
+            number = exp.paren(computable(column, value))
+            found[f"known_{index}"] = exp.Count(this=number)
+            for decimals in range(_MOST_DECIMALS + 1):
+                unit = double(repr(10.0**decimals))
+                differs = exp.NEQ(this=_rounded(number, unit), expression=number.copy())
+                found[f"beyond_{index}_{decimals}"] = count_where(differs)
+        return found
+
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Derive a key for each column; the rows of `rho` are the same for all columns.
 
-        A refresh derives them again: the source may have become another column.
+        A refresh derives them again: the source may have become another column. What a sum is
+        rounded to stays as it was.
         """
+        if keys.formula < 2:
+            lineages = [f"{column.identity} {self._kind}" for column in self.columns]
+            drawn_then = noise_formula_1.parameters(lineages, self.distributions, keys)
+            return Drawn(drawn_then | self._selection(keys))
         parameters: dict[str, Parameter] = {}
-        for index in range(len(self.columns)):
-            distribution = self.distributions[index]
-            key = keys.derive("noise", self.key_name(index))[:_KEY_BYTES]
-            high, low = key_words(key)
+        for index, distribution in enumerate(self.distributions):
+            high, low = key_words(keys.derive("noise 2", self._drawn_for(index)))
+            unit = self._unit(index, statistics)
+            if previous is not None:
+                unit = previous.number(f"unit_{index}")
+            else:
+                self._check_size(index, unit)
             parameters |= {
-                f"key_{index}": key.hex(),
                 f"key_high_{index}": high,
                 f"key_low_{index}": low,
                 f"first_{index}": distribution.first,
                 f"second_{index}": distribution.second,
+                f"unit_{index}": unit,
             }
-        if self.rho is not None:
-            selection = keys.derive("rho", keys.row_identity)[:_KEY_BYTES]
-            parameters |= {"selection": selection.hex(), "rho": self.rho}
-        return Drawn(parameters)
+        return Drawn(parameters | self._selection(keys))
 
-    def key_name(self, index: int) -> str:
-        """Return what the key of a column's noise is derived from: the column and the distribution.
+    def _selection(self, keys: Keys) -> dict[str, Parameter]:
+        """Return what selects rows: by their KEY alone, or each changed value would be a chance."""
+        if self.rho is None:
+            return {}
+        selection = keys.derive("rho", keys.row_identity)[:_KEY_BYTES]
+        return {"selection": selection.hex(), "rho": self.rho}
 
-        Noise of two sizes must not be one draw, or 2(x + e) - (x + 2e) is x.
+    @property
+    def _kind(self) -> str:
+        return "multiplied" if self.is_multiplicative else "added"
+
+    def _drawn_for(self, index: int) -> str:
+        """Return what the key of a column's noise is derived from.
+
+        Of two sizes each has a draw of its own: of one, 2(x + e) - (x + 2e) would be x.
         """
-        distribution = self.distributions[index]
+        column, distribution = self.columns[index], self.distributions[index]
+        lineage = " + ".join(sorted(column.origins)) or column.identity
         numbers = f"({distribution.first!r}, {distribution.second!r})"
-        kind = "multiplied" if self.is_multiplicative else "added"
-        return f"{self.columns[index].identity} {kind} {distribution.word}{numbers}"
+        return f"{lineage} {self._kind} {distribution.word}{numbers} per {self.per}"
+
+    def _unit(self, index: int, statistics: Statistics) -> float:
+        """Return how many steps of the column's scale one is; 0 where sums are not rounded."""
+        column = self.columns[index]
+        if self.is_multiplicative or not self.rounds:
+            return 0.0
+        match column.type.kind:
+            case Kind.DATE:
+                return 1.0
+            case Kind.TIMESTAMP:
+                return float(SECONDS_A_DAY)
+            case Kind.FLOAT:
+                if not count_of(statistics, f"known_{index}"):
+                    return 0.0
+                fitting = (
+                    10.0**decimals
+                    for decimals in range(_MOST_DECIMALS + 1)
+                    if not count_of(statistics, f"beyond_{index}_{decimals}")
+                )
+                return next(fitting, 0.0)
+            case _:
+                return 10.0 ** (column.type.decimals or 0)
+
+    def _check_size(self, index: int, unit: float) -> None:
+        distribution, name = self.distributions[index], self.columns[index].name
+        if not unit or distribution.deviation * unit >= _FEWEST_UNITS:
+            return
+        half = 0.5 / unit
+        unchanged = distribution.below(half) - distribution.below(-half)
+        raise TreatmentError(
+            f"noise: it is too small for '{name}', which is written in steps of {1 / unit:.6g}: "
+            f"{unchanged:.0%} of the values would stay as they are",
+            hint="take larger noise, or round => false, which shows by their decimals what was"
+            " changed",
+            code="noise_too_small",
+        )
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        """Return the values with their noise: a kernel draws, SQL makes the distribution of it."""
+        """Return the values with their noise: a kernel draws, SQL scales and applies it."""
+        if scope.formula < 2:
+            drawn_then = noise_formula_1.drawn(self.distributions, scope)
+            return self._applied(inputs, drawn_then, scope)
         noise = [self._drawn(index, scope) for index in range(len(inputs))]
         return self._applied(inputs, noise, scope)
 
     def kernel_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        """Return the values with noise that `ppdm_noise_normal` and its siblings compute."""
-        noise: list[exp.Expr] = [
-            _call(
-                f"ppdm_noise_{self.distributions[index].word}",
-                scope.parameter(f"key_{index}"),
-                scope.row_key(),
-                scope.parameter(f"first_{index}"),
-                scope.parameter(f"second_{index}"),
-            )
-            for index in range(len(inputs))
-        ]
-        return self._applied(inputs, noise, scope)
+        """Return the same: noise is drawn by a kernel either way."""
+        if scope.formula < 2:
+            drawn_then = noise_formula_1.drawn_by_kernels(self.distributions, scope)
+            return self._applied(inputs, drawn_then, scope)
+        return self.to_expr(inputs, scope)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such rows."""
@@ -179,24 +265,20 @@ class Noise(NumberTreatment):
         return refuse_lost(self.keyword, self.columns, results, hint)
 
     def _drawn(self, index: int, scope: Scope) -> exp.Expr:
-        """Return first + quantile · second; for a uniform distribution, first + u · width."""
-        u = scope.let(
-            _call(
-                "ppdm_drawn",
-                scope.parameter(f"key_high_{index}"),
-                scope.parameter(f"key_low_{index}"),
-                scope.row_key(),
-            )
+        """Return first + standard · second; for a uniform distribution, first + u · width."""
+        word = self.distributions[index].word
+        value = scope.source_value(index) if self.per == "value" else double("0.0")
+        standard = _call(
+            f"ppdm_{word}",
+            scope.parameter(f"key_high_{index}"),
+            scope.parameter(f"key_low_{index}"),
+            scope.row_key(),
+            value,
         )
         first, second = scope.parameter(f"first_{index}"), scope.parameter(f"second_{index}")
-        match self.distributions[index].word:
-            case "normal":
-                standard, scale = normal_quantile(u, scope), second
-            case "laplace":
-                standard, scale = laplace_quantile(u), second
-            case _:
-                standard, scale = u, exp.paren(exp.Sub(this=second, expression=first.copy()))
-        product = exp.Mul(this=exp.paren(standard), expression=scale)
+        if word == "uniform":
+            second = exp.paren(exp.Sub(this=second, expression=first.copy()))
+        product = exp.Mul(this=standard, expression=second)
         return exp.paren(exp.Add(this=first, expression=product))
 
     def _applied(
@@ -227,49 +309,37 @@ class Noise(NumberTreatment):
     def _noised(self, index: int, value: exp.Expr, noise: exp.Expr, scope: Scope) -> exp.Expr:
         column = self.columns[index]
         if column.type.kind in TIMES:
-            days = exp.Floor(this=exp.Add(this=noise, expression=double("0.5")))
-            return shifted_time(column, value, scope.let(days))
+            by_seconds = column.type.kind is Kind.TIMESTAMP and scope.formula > 1
+            if by_seconds:
+                noise = exp.Mul(this=noise, expression=double(f"{SECONDS_A_DAY}.0"))
+            amount = exp.Floor(this=exp.Add(this=noise, expression=double("0.5")))
+            return shifted_time(column, value, scope.let(amount), "SECOND" if by_seconds else "DAY")
         node = exp.Mul if self.is_multiplicative else exp.Add
-        return node(this=computable(column, value), expression=noise)
+        noised = node(this=computable(column, value), expression=noise)
+        if self.is_multiplicative or not self.rounds or scope.formula < 2:
+            return noised
+        unit, total = scope.parameter(f"unit_{index}"), scope.let(noised)
+        return (
+            exp.case()
+            .when(exp.GT(this=unit, expression=double("0.0")), _rounded(total, unit))
+            .else_(total.copy())
+        )
 
     def _untouched(self, index: int, value: exp.Expr) -> exp.Expr:
         column = self.columns[index]
         return in_calendar(value) if column.type.kind in TIMES else computable(column, value)
 
 
+def _rounded(value: exp.Expr, unit: exp.Expr) -> exp.Expr:
+    """Return the nearest multiple of a unit's inverse, by operations that every engine has alike."""
+    scaled = exp.Add(
+        this=exp.Mul(this=value.copy(), expression=unit.copy()), expression=double("0.5")
+    )
+    return exp.Div(this=exp.Floor(this=scaled), expression=unit.copy())
+
+
 def _call(kernel: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=kernel, expressions=list(arguments))
-
-
-def _distribution(argument: Argument) -> Distribution:
-    call = argument.value
-    words = ("normal", "uniform", "laplace")
-    if not isinstance(call, TreatmentCall):
-        raise TreatmentError(
-            "noise takes distributions", argument.span, _WRITE, code="bad_argument"
-        )
-    if call.keyword not in words:
-        raise TreatmentError(
-            f"unknown distribution '{call.keyword}'",
-            call.span,
-            suggest(call.keyword, words),
-            code="unknown_argument",
-        )
-    names = {"normal": ("mean", "stddev"), "uniform": ("low", "high"), "laplace": ("mean", "scale")}
-    arguments = Arguments(call, names[call.keyword])
-    first, second = (_number(arguments, name) for name in names[call.keyword])
-    if call.keyword == "uniform" and not first < second:
-        arguments.fail("high", "'high' must be above 'low'")
-    if call.keyword != "uniform" and second <= 0:
-        arguments.fail(names[call.keyword][1], f"'{names[call.keyword][1]}' must be above 0")
-    return Distribution(call.keyword, first, second)
-
-
-def _number(arguments: Arguments, name: str) -> float:
-    value = arguments.value(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _LARGEST:
-        arguments.fail(name, f"'{name}' must be a number", _WRITE)
-    return float(value)
 
 
 def _rho(arguments: Arguments) -> float | None:

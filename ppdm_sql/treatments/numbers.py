@@ -32,6 +32,7 @@ NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 TIMES = (Kind.DATE, Kind.TIMESTAMP)
 MOST_DAYS = 1_000_000
 """Dates move by no more than this."""
+SECONDS_A_DAY = 86_400
 _LIMIT = repr(LARGEST)
 
 
@@ -132,18 +133,20 @@ def in_calendar(value: exp.Expr) -> exp.Expr:
     return exp.case().when(within, value.copy())
 
 
-def shifted_time(column: InputColumn, value: exp.Expr, days: exp.Expr) -> exp.Expr:
-    """Return a DATE or TIMESTAMP moved by whole days; NULL where there is no such day."""
-    limit = exp.Literal.number(MOST_DAYS)
+def shifted_time(
+    column: InputColumn, value: exp.Expr, amount: exp.Expr, unit: str = "DAY"
+) -> exp.Expr:
+    """Return a DATE or TIMESTAMP moved by whole days, or seconds; NULL where there is no such one."""
+    limit = exp.Literal.number(MOST_DAYS * (1 if unit == "DAY" else SECONDS_A_DAY))
     few = exp.and_(
-        exp.GTE(this=days.copy(), expression=exp.Neg(this=limit)),
-        exp.LTE(this=days.copy(), expression=limit.copy()),
+        exp.GTE(this=amount.copy(), expression=exp.Neg(this=limit)),
+        exp.LTE(this=amount.copy(), expression=limit.copy()),
     )
-    number = exp.cast(exp.case().when(few, days), "INT")
+    number = exp.cast(exp.case().when(few, amount), "INT" if unit == "DAY" else "BIGINT")
     start = in_calendar(value)
     if column.type.kind is Kind.DATE:
         return exp.Add(this=exp.paren(start), expression=number)
-    day = exp.Interval(this=exp.Literal.string("1"), unit=exp.Var(this="DAY"))
+    day = exp.Interval(this=exp.Literal.string("1"), unit=exp.Var(this=unit))
     moved = exp.Add(this=exp.paren(start), expression=exp.Mul(this=number, expression=day))
     # Some types of TIMESTAMP end long before the calendar does.
     return exp.TryCast(this=moved, to=exp.DataType.build(column.type.text, dialect="duckdb"))

@@ -24,6 +24,8 @@ class InputColumn:
     type: ColumnType
     identity: str
     """Which source column it is, the same in every release: keys are derived from it."""
+    origins: frozenset[str] = frozenset()
+    """The columns of tables that it is computed from, behind views, queries and releases."""
 
 
 Statistics: TypeAlias = "Mapping[str, Any]"
@@ -35,6 +37,11 @@ class Keys(Protocol):
     @property
     def row_identity(self) -> str:
         """The identity of the row key: what belongs to whole rows is keyed by it."""
+        ...
+
+    @property
+    def formula(self) -> int:
+        """How the version computes: keys of another formula are other keys."""
         ...
 
     @property
@@ -83,8 +90,20 @@ class Scope(Protocol):
         """Join the row of a table at the least distance, for the rows where `when` holds."""
         ...
 
+    @property
+    def formula(self) -> int:
+        """How the version computes: what was released stays as it was."""
+        ...
+
     def row_key(self) -> exp.Expr:
         """Return the original KEY of the row as BIGINT; for treatments that say they use it."""
+        ...
+
+    def source_value(self, index: int) -> exp.Expr:
+        """Return the original value of a column as DOUBLE; for treatments that say they use it.
+
+        What is equal as a number or a moment is equal here, whatever type a column has.
+        """
         ...
 
 

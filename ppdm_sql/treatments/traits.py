@@ -31,6 +31,8 @@ class Traits:
     """A value becomes a name without any order or distance."""
     uses_row_key: bool = False
     """It is fixed for each row: the release must have a KEY."""
+    uses_source_value: bool = False
+    """What it does to a row depends on the original value, whatever was done to it before."""
 
     # What it is, for results that come back and for attacks that fit a model of it.
     is_affine: bool = False

@@ -171,6 +171,11 @@ class Treatment:
         knows = self.inverts or self.exactness is Exactness.LOOKUP
         return columns[index].is_(exp.null()) if knows else None
 
+    @property
+    def averages_over_rows(self) -> bool:
+        """Whether rows of one person have noises of their own, which average out."""
+        return False
+
     def link(self) -> str:
         """Return what two treatments must share for their values to meet; never shown.
 

@@ -150,7 +150,7 @@ def test_killed_while_publishing(here: Path) -> None:
     database = here / "owner" / "clinic.duckdb"
     with ppdm_sql.connect(database) as owner:
         owner.execute(
-            "INSERT INTO clinic.people SELECT range, '', 1, 1, 1, '', range FROM range(200000)"
+            "INSERT INTO clinic.people SELECT range, '', 1, 1, 1, '', range // 2 FROM range(200000)"
         )
     code = (
         "import os, ppdm_sql; os.umask(0o077)\n"

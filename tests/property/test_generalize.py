@@ -95,11 +95,12 @@ def test_every_class_that_leaves_reaches_its_targets(
     stars = 0
     for number, (a, b, c, illness) in released.items():
         person, raw_a, raw_b, _, raw_illness = rows[number]
-        assert illness == raw_illness
+        is_star = number in high and (a, b, c) == ("*", "*", None)
+        assert illness == (None if is_star and illness is None else raw_illness)
         if number not in high:
             assert (a, b) == (None if raw_a is None else str(raw_a), raw_b)
             continue
-        if (a, b, c) == ("*", "*", None):
+        if is_star and illness is None:  # such a row shows nothing sensitive
             stars += 1
             continue
         persons[a, b, c].add(person if has_key else number)

@@ -51,7 +51,7 @@ def release(columns: tuple[str, ...], k: int, percent: int) -> tuple[str, dict[s
         column + (f" USING {COLUMNS[column]}" if COLUMNS[column] else "") for column in columns
     )
     owner.execute(
-        f"CREATE RELEASE {name} FROM t (n NEUTRAL, {listed}) GENERALIZE {grouped}"
+        f"CREATE RELEASE {name} FROM t (n KEY AS keep(), {listed}) GENERALIZE {grouped}"
         f" UNTIL k = {k} SUPPRESS AT MOST {percent} PERCENT"
     )
     labels = {}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
 
 COUNT = 5_000
-NOISE = "noise(normal(0, 10))"
+NOISE = "noise(normal(0, 10), round => false)"
 TABLE = f"""
 CREATE SCHEMA clinic;
 CREATE TABLE clinic.people AS
@@ -90,7 +90,9 @@ def test_on_any_number_of_threads(shared: Owner) -> None:
         "CREATE OR REPLACE TABLE clinic.many AS"
         " SELECT i AS id, 0.0::DOUBLE AS zero FROM range(300_000) AS r (i)"
     )
-    release(shared, "r.many", "clinic.many", noise="noise(normal(0, 10), rho => 50)")
+    release(
+        shared, "r.many", "clinic.many", noise="noise(normal(0, 10), rho => 50, round => false)"
+    )
     try:
         for threads in (1, 2):
             shared.execute(
@@ -166,7 +168,7 @@ def test_with_the_key_released_as_a_pseudonym_or_not_at_all(shared: Owner) -> No
 def test_beside_other_columns_and_in_a_group(shared: Owner) -> None:
     shared.execute(
         "CREATE OR REPLACE RELEASE r.second FROM clinic.people (x NEUTRAL, id KEY AS keep(),"
-        " (other, zero) SENSITIVE AS noise(uniform(0, 1), normal(0, 10)))"
+        " (other, zero) SENSITIVE AS noise(uniform(0, 1), normal(0, 10), round => false))"
     )
     found = dict(shared.sql("SELECT id, zero FROM r.second").fetchall())
     assert found == noise(shared)
@@ -203,8 +205,11 @@ def test_before_other_treatments(shared: Owner) -> None:
 @given(st.dictionaries(st.integers(0, COUNT - 1), st.integers(-1000, 1000), min_size=1))
 @usual
 def test_whatever_the_values_and_the_other_rows_are(shared: Owner, values: dict[int, int]) -> None:
-    """Rows come, go and change their values; the noise of a key stays."""
+    """Rows come, go and change their values: a value that stays keeps its noise, another has none
+    of it; one noise a person stays whatever the value is."""
     first = noise(shared)
+    release(shared, "r.person", "clinic.people", noise=NOISE.replace(", r", ", per => 'person', r"))
+    by_person = noise(shared, "r.person")
     table = pa.table({"id": [*values], "zero": [float(x) for x in values.values()]})
     connection = shared.connection
     connection.execute("BEGIN")
@@ -214,7 +219,9 @@ def test_whatever_the_values_and_the_other_rows_are(shared: Owner, values: dict[
         connection.execute(
             "INSERT INTO clinic.people (id, zero) SELECT id, zero FROM temp.incoming"
         )
-        assert noise(shared) == {i: x + first[i] for i, x in values.items()}
+        found = noise(shared)
+        assert all((found[i] - x == first[i]) == (x == 0) for i, x in values.items())
+        assert noise(shared, "r.person") == {i: x + by_person[i] for i, x in values.items()}
     finally:
         connection.unregister("incoming")
         connection.execute("ROLLBACK")

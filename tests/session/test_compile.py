@@ -372,7 +372,9 @@ class TestScans:
         self, people: Owner, asked: list[str]
     ) -> None:
         people.execute("CREATE RELEASE r.p FROM clinic.people (age QUASI, ward NEUTRAL)")
-        assert asked == ['SELECT COUNT(*) AS "rows" FROM "ppdm_store"."clinic"."people" AS "s"']
+        assert len(asked) == 1
+        assert 'COUNT(*) AS "rows"' in asked[0]
+        assert 'APPROX_COUNT_DISTINCT("s"."ward")' in asked[0]  # does it name persons?
 
     def test_each_stage_asks_for_itself(self, people: Owner, asked: list[str]) -> None:
         people.execute(

@@ -15,6 +15,7 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql import StoreError
+from ppdm_sql.release.model import FORMULA
 from ppdm_sql.store import formats
 from tests.stores import record
 
@@ -83,7 +84,7 @@ def test_versions_keep_the_formula_they_were_made_with(
             ).fetchall()
         )
     assert made["treated 1"] == made["treated 2"] == made["treated 3"] == 1
-    assert made["new 1"] == 1
+    assert made["new 1"] == FORMULA == 2
 
 
 def test_the_store_is_copied_before_it_is_upgraded(

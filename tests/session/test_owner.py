@@ -284,7 +284,7 @@ def test_messages_say_what_was_done(people: Owner) -> None:
 
 def test_large_numbers_are_told_readably(owner: Owner) -> None:
     owner.execute("CREATE TABLE t AS SELECT range AS i FROM range(12_345)")
-    assert "12,345 rows" in owner.execute("CREATE RELEASE r FROM t (i NEUTRAL)").message
+    assert "12,345 rows" in owner.execute("CREATE RELEASE r FROM t (i KEY AS keep())").message
 
 
 def test_a_warning_points_at_the_line_that_ran_the_script(owner: Owner) -> None:

@@ -220,7 +220,7 @@ def test_a_live_view_with_noise_needs_the_functions_and_others_do_not(tmp_path: 
         noised = owner.sql("FROM noised ORDER BY ALL").fetchall()
     with duckdb.connect(database) as app:
         assert len(rows(app, "FROM plain")) == 3
-        with pytest.raises(duckdb.CatalogException, match="ppdm_drawn does not exist"):
+        with pytest.raises(duckdb.CatalogException, match="ppdm_normal does not exist"):
             app.sql("FROM noised")
         ppdm_sql.register(app)
         assert rows(app, "FROM noised ORDER BY ALL") == noised

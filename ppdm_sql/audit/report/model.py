@@ -37,6 +37,8 @@ class Stamp:
     script_sha256: str
     """Of the script as the report shows it."""
     against: str | None = None
+    accepted: str | None = None
+    """What the owner insisted on, although it was objected to."""
 
 
 @dataclass(frozen=True, slots=True)

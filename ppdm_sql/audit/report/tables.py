@@ -24,6 +24,7 @@ _STAMP = pa.schema(
         "audited_at": pa.timestamp("us"),
         "script_sha256": pa.string(),
         "against": pa.string(),
+        "accepted": pa.string(),
     }
 )
 _FIGURES = pa.schema(

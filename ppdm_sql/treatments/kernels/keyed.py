@@ -1,6 +1,7 @@
 """Keyed randomness: a number for each row that only the holder of a key can compute.
 
-    block  = 8 bytes of purpose ‖ 8 bytes of row key, big-endian
+    block  = 8 bytes of row key ‖ 8 bytes of the value as a DOUBLE, big-endian; in what formula 1
+             made, and for the rows of `rho`, 8 bytes of purpose ‖ 8 bytes of row key
     r      = AES-128 of the block under the key
     u      = (top 52 bits of r + ½) · 2⁻⁵²      strictly between 0 and 1
 
@@ -17,9 +18,12 @@ import pyarrow.compute as pc
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from ppdm_sql.engine.kernel import KernelError, is_constant
+from ppdm_sql.treatments.kernels.logarithm import natural_logarithm
 from ppdm_sql.treatments.kernels.normal import normal_inverse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
@@ -33,7 +37,12 @@ _KEY_TEXT = "the key must be 32 hexadecimal digits, the same in every row"
 
 def uniforms(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> Floats:
     """Return one number a row, uniform in (0, 1), fixed by key, purpose and row key."""
-    bits = encrypted(key, purpose, rows)[:, 0].astype(np.uint64)
+    return _fractions(encrypted(key, purpose, rows))
+
+
+def _fractions(blocks: npt.NDArray[np.uint64]) -> Floats:
+    """Return the first word of each block as a number in (0, 1)."""
+    bits = blocks[:, 0].astype(np.uint64)
     bits >>= np.uint64(12)
     # As the fraction of a DOUBLE they are a number from 1 on; every step from there is exact.
     bits |= np.uint64(0x3FF0_0000_0000_0000)
@@ -44,12 +53,61 @@ def uniforms(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> Floats:
 
 def encrypted(key: bytes, purpose: bytes, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
     """Return the block of each row under the key: two big-endian words, 128 secret bits."""
-    blocks = np.empty((len(rows), 2), dtype=">u8")
-    blocks[:, 0] = int.from_bytes(purpose)
-    blocks[:, 1] = rows.view(np.uint64)
+    return _encrypted(key, np.uint64(int.from_bytes(purpose)), rows.view(np.uint64))
+
+
+def _encrypted(
+    key: bytes, first: npt.NDArray[np.generic] | np.uint64, second: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    blocks = np.empty((len(second), 2), dtype=">u8")
+    blocks[:, 0] = first.view(np.uint64)
+    blocks[:, 1] = second
     encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()  # noqa: S305 - see above
     secret = encryptor.update(blocks.reshape(-1).view(np.uint8).data)
     return np.frombuffer(secret, dtype=">u8").reshape(-1, 2)
+
+
+def standard_normal(high: pa.Array, low: pa.Array, row: pa.Array, value: pa.Array) -> pa.Array:
+    """`ppdm_normal(key_high, key_low, row, value)`: of mean 0 and standard deviation 1."""
+    return _standard(high, low, row, value, lambda u: normal_inverse(u, natural_logarithm))
+
+
+def standard_laplace(high: pa.Array, low: pa.Array, row: pa.Array, value: pa.Array) -> pa.Array:
+    """`ppdm_laplace(key_high, key_low, row, value)`: of mean 0 and scale 1."""
+    return _standard(high, low, row, value, _laplace_inverse)
+
+
+def standard_uniform(high: pa.Array, low: pa.Array, row: pa.Array, value: pa.Array) -> pa.Array:
+    """`ppdm_uniform(key_high, key_low, row, value)`: between 0 and 1."""
+    return _standard(high, low, row, value, lambda u: u)
+
+
+def _standard(
+    high: pa.Array,
+    low: pa.Array,
+    row: pa.Array,
+    value: pa.Array,
+    inverse: Callable[[Floats], Floats],
+) -> pa.Array:
+    if len(row) == 0:
+        return pa.array([], pa.float64())
+    key = one_number_key(high, low)
+    bits = _bits_of(value)
+    return _null_with(row, pa.array(inverse(_fractions(_encrypted(key, numbers_of(row), bits)))))
+
+
+def _bits_of(value: pa.Array) -> npt.NDArray[np.uint64]:
+    """Return values as their 64 bits: one zero, one NaN; 0 where they are NULL."""
+    plain = value.fill_null(0.0) if value.null_count else value
+    numbers: Floats = plain.to_numpy(zero_copy_only=False) + 0.0  # -0.0 becomes 0.0
+    np.copyto(numbers, np.nan, where=np.isnan(numbers))
+    return numbers.view(np.uint64)
+
+
+def _laplace_inverse(u: Floats) -> Floats:
+    is_low = u < 0.5
+    logarithm = natural_logarithm(2.0 * np.where(is_low, u, 1.0 - u))
+    return np.where(is_low, logarithm, -logarithm)
 
 
 def drawn(key_high: pa.Array, key_low: pa.Array, row: pa.Array) -> pa.Array:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     Floats = npt.NDArray[np.float64]
@@ -48,8 +50,8 @@ TAILS_FROM, FAR_FROM = 1.6, 5.0
 """Where the tails and the far tails begin, in √(-ln u)."""
 
 
-def normal_inverse(u: Floats) -> Floats:
-    """Return the standard normal quantile of numbers in (0, 1)."""
+def normal_inverse(u: Floats, log: Callable[[Floats], Floats] = np.log) -> Floats:
+    """Return the standard normal quantile of numbers in (0, 1), by a logarithm of one's choice."""
     q = u - 0.5
     r = q * q
     np.subtract(MIDDLE_SQUARED, r, out=r)
@@ -58,15 +60,14 @@ def normal_inverse(u: Floats) -> Floats:
     outside = (np.abs(q, out=r) > MIDDLE_TO).nonzero()[0]
     if len(outside):
         below = u[outside]
-        z[outside] = np.copysign(_tails(np.minimum(below, 1.0 - below)), q[outside])
+        z[outside] = np.copysign(_tails(log(np.minimum(below, 1.0 - below))), q[outside])
     return z
 
 
-def _tails(p: Floats) -> Floats:
-    """Return how far from 0 the quantiles of small probabilities lie."""
-    np.log(p, out=p)
-    np.negative(p, out=p)
-    r = np.sqrt(p, out=p)
+def _tails(logarithm: Floats) -> Floats:
+    """Return how far from 0 the quantiles of small probabilities lie, by their logarithms."""
+    np.negative(logarithm, out=logarithm)
+    r = np.sqrt(logarithm, out=logarithm)
     far = (r > FAR_FROM).nonzero()[0]
     far_out = _ratio(FAR, r[far] - FAR_FROM) if len(far) else None
     r -= TAILS_FROM

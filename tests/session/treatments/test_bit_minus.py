@@ -44,7 +44,7 @@ def fill(owner: Owner, values: Sequence[object], type_: str) -> None:
 
 def release(owner: Owner, treatments: str = "bit_minus()", execution: str = "native") -> None:
     owner.execute(
-        f"CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE AS {treatments})"
+        f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS {treatments})"
         f" WITH (execution = '{execution}')"
     )
 

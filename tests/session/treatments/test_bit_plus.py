@@ -50,7 +50,7 @@ def add(owner: Owner, values: Sequence[object], type_: str) -> None:
 
 def release(owner: Owner, arguments: str = "", execution: str = "native") -> None:
     owner.execute(
-        f"CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE AS bit_plus({arguments}))"
+        f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS bit_plus({arguments}))"
         f" WITH (execution = '{execution}')"
     )
 
@@ -301,7 +301,7 @@ def test_bit_minus_after_it_gives_the_values_back(shared: Owner) -> None:
     fill(shared, [*INCOMES, -987, 5], "INTEGER")
     shared.execute(
         "CREATE OR REPLACE RELEASE r.t FROM t"
-        " (id NEUTRAL, x SENSITIVE AS bit_plus() THEN bit_minus())"
+        " (id KEY AS keep(), x SENSITIVE AS bit_plus() THEN bit_minus())"
     )
     assert released(shared) == [*INCOMES, -987, 5]
 

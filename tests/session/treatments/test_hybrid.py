@@ -54,7 +54,7 @@ def release(owner: Owner, count: int, operations: str = "", execution: str = "na
     columns = ", ".join(f"c{at}" for at in range(count))
     owner.execute(
         "CREATE OR REPLACE RELEASE r.t FROM t"
-        f" (id NEUTRAL, ({columns}) SENSITIVE AS hybrid({operations}))"
+        f" (id KEY AS keep(), ({columns}) SENSITIVE AS hybrid({operations}))"
         f" WITH (execution = '{execution}')"
     )
 
@@ -108,7 +108,7 @@ def test_a_rotated_pair_is_what_rotation_gives(shared: Owner) -> None:
     release(shared, 2, "rotation(13.7), rotation(13.7)")
     hybrid = released(shared)
     shared.execute(
-        "CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, (c0, c1) SENSITIVE AS rotation(13.7))"
+        "CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), (c0, c1) SENSITIVE AS rotation(13.7))"
     )
     assert np.array(hybrid) == pytest.approx(np.array(released(shared)), rel=1e-14)
 

@@ -53,6 +53,7 @@ def add(owner: Owner, values: Sequence[object]) -> None:
 def release(owner: Owner, arguments: str = "") -> None:
     owner.execute(
         f"CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE AS mapping({arguments}))"
+        " WITH (accept = ['identifying(id)'])"
     )
 
 
@@ -212,7 +213,7 @@ class TestAliases:
     def test_execution_as_function_is_the_same_join(self, shared: Owner) -> None:
         fill(shared, ["Flu", "HIV", None])
         shared.execute(
-            "CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE AS mapping())"
+            "CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS mapping())"
             " WITH (execution = 'udf')"
         )
         assert sorted(alias or "" for alias in released(shared)) == ["", "x_1", "x_2"]
@@ -575,7 +576,7 @@ class TestChains:
     def test_pseudonym_of_aliases(self, shared: Owner) -> None:
         fill(shared, ["Flu", "HIV", "Flu", None])
         shared.execute(
-            "CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE"
+            "CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE"
             " AS mapping() THEN pseudonym())"
         )
         a, b, c, d = released(shared)
@@ -587,7 +588,7 @@ class TestChains:
     def test_mapping_of_pseudonyms(self, shared: Owner) -> None:
         fill(shared, ["Flu", "HIV", "Flu", None])
         shared.execute(
-            "CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE"
+            "CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE"
             " AS pseudonym() THEN mapping('M'))"
         )
         a, b, c, d = released(shared)
@@ -597,7 +598,7 @@ class TestChains:
     def test_mapping_of_aliases(self, shared: Owner) -> None:
         fill(shared, ["Flu", "HIV", "Flu", None])
         shared.execute(
-            "CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE"
+            "CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE"
             " AS mapping('A') THEN mapping('B'))"
         )
         assert set(released(shared)) == {"B_1", "B_2", None}

@@ -50,7 +50,7 @@ def fill(owner: Owner, values: Sequence[object], type_: str = "DOUBLE") -> None:
 
 def release(owner: Owner, arguments: str = "", execution: str = "native") -> None:
     owner.execute(
-        f"CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, x SENSITIVE AS mean_noise({arguments}))"
+        f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS mean_noise({arguments}))"
         f" WITH (execution = '{execution}')"
     )
 
@@ -268,7 +268,7 @@ def test_after_a_scaling_it_reads_the_scaled_values(shared: Owner) -> None:
     fill(shared, INCOMES, "INTEGER")
     shared.execute(
         "CREATE OR REPLACE RELEASE r.t FROM t"
-        " (id NEUTRAL, x SENSITIVE AS scaling(by => 2) THEN mean_noise())"
+        " (id KEY AS keep(), x SENSITIVE AS scaling(by => 2) THEN mean_noise())"
     )
     doubled = [2.0 * x for x in INCOMES]
     assert released(shared) == pytest.approx(moved(doubled, draw(doubled)), rel=1e-14)

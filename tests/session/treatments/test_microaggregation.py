@@ -59,7 +59,7 @@ def release(owner: Owner, arguments: str, count: int = 1, execution: str = "nati
     columns = ", ".join(f"c{at}" for at in range(count))
     owner.execute(
         "CREATE OR REPLACE RELEASE r.t FROM t"
-        f" (id NEUTRAL, ({columns}) SENSITIVE AS microaggregation({arguments}))"
+        f" (id KEY AS keep(), ({columns}) SENSITIVE AS microaggregation({arguments}))"
         f" WITH (execution = '{execution}')"
     )
 
@@ -424,7 +424,7 @@ def test_what_it_says_of_itself() -> None:
 
 def test_noise_on_the_means_uses_the_row_s_own_key(shared: Owner) -> None:
     """The row key survives a first stage that joins tables."""
-    chain = "microaggregation(size => 5) THEN noise(uniform(1, 2), uniform(3, 4))"
+    chain = "microaggregation(size => 5) THEN noise(uniform(1, 2), uniform(3, 4), round => false)"
     shared.execute(
         "CREATE OR REPLACE TABLE t AS SELECT i AS id, i::DOUBLE AS c0, (i % 7)::DOUBLE AS c1"
         " FROM range(60) AS r (i);"

@@ -392,7 +392,7 @@ class TestChains:
         owner.execute(
             "CREATE TABLE people (id INTEGER, name VARCHAR); INSERT INTO people VALUES (1, 'Ada');"
             "CREATE RELEASE r.a FROM people (name QUASI AS pseudonym() THEN pseudonym());"
-            "CREATE RELEASE r.b FROM people (id NEUTRAL, name QUASI AS pseudonym() THEN pseudonym())"
+            "CREATE RELEASE r.b FROM people (id KEY AS keep(), name QUASI AS pseudonym() THEN pseudonym())"
         )
         assert owner.sql("SELECT name FROM r.a").fetchall() == (
             owner.sql("SELECT name FROM r.b").fetchall()

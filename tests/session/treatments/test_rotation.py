@@ -64,7 +64,7 @@ def columns(count: int) -> str:
 
 def release(owner: Owner, rule: str, execution: str = "native") -> None:
     owner.execute(
-        f"CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, {rule})"
+        f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), {rule})"
         f" WITH (execution = '{execution}')"
     )
 

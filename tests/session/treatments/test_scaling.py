@@ -54,7 +54,7 @@ def fill(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
 
 def release(owner: Owner, rule: str, execution: str = "native") -> None:
     owner.execute(
-        f"CREATE OR REPLACE RELEASE r.t FROM t (id NEUTRAL, {rule})"
+        f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), {rule})"
         f" WITH (execution = '{execution}')"
     )
 

@@ -59,7 +59,7 @@ def add(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
 
 def release(owner: Owner, rule: str, execution: str = "native", name: str = "r.t") -> None:
     owner.execute(
-        f"CREATE OR REPLACE RELEASE {name} FROM t (id NEUTRAL, {rule})"
+        f"CREATE OR REPLACE RELEASE {name} FROM t (id KEY AS keep(), {rule})"
         f" WITH (execution = '{execution}')"
     )
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.names import Name
+from ppdm_sql.release.model import FORMULA
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments import TREATMENTS
 from ppdm_sql.treatments.protocol import InputColumn
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from ppdm_sql.parameters import Drawn
     from ppdm_sql.treatments.treatment import Treatment
 
-OWN, OTHER = RootKey(b"\1" * 32, "table:id"), RootKey(b"\2" * 32, "table:id")
-AGREED = RootKey(b"\3" * 32, "agreed:id", is_agreed=True)
+OWN = RootKey(b"\1" * 32, "table:id", formula=FORMULA)
+OTHER = RootKey(b"\2" * 32, "table:id", formula=FORMULA)
+AGREED = RootKey(b"\3" * 32, "agreed:id", formula=FORMULA, is_agreed=True)
 NUMBERS = pa.scalar([1.0, 2.0, 4.0, 8.0, 16.0, 32.0], pa.list_(pa.float64()))
 PAIRS = pa.scalar(
     [{"c0": float(i), "c1": float(i * i)} for i in range(8)],
@@ -64,6 +66,7 @@ class Noted:
 
     parameters: set[str] = field(default_factory=set)
     tables: set[str] = field(default_factory=set)
+    formula: int = FORMULA
 
     def parameter(self, name: str) -> exp.Expr:
         self.parameters.add(name)
@@ -91,6 +94,9 @@ class Noted:
 
     def row_key(self) -> exp.Expr:
         return exp.column("row")
+
+    def source_value(self, index: int) -> exp.Expr:
+        return exp.column(f"value{index}")
 
 
 def made(word: str) -> tuple[Treatment, dict[str, Any]]:

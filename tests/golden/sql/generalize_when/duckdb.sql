@@ -1,7 +1,11 @@
 SELECT
   CASE WHEN "s"."ppdm_high" THEN "c"."r0" ELSE CAST("s"."age" AS TEXT) END AS "age",
   CASE WHEN "s"."ppdm_high" THEN "c"."r1" ELSE CAST("s"."ward" AS TEXT) END AS "ward",
-  "s"."illness" AS "illness"
+  CASE
+    WHEN "s"."ppdm_high"
+    THEN CASE WHEN "c"."is_suppressed" THEN NULL ELSE "s"."illness" END
+    ELSE "s"."illness"
+  END AS "illness"
 FROM (
   SELECT
     "s"."age" AS "age",

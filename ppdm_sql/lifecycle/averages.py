@@ -1,0 +1,51 @@
+"""Noise on several rows of one person: drawn for each value, it averages out over them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import plural
+from ppdm_sql.release.acceptance import Acceptance, Objection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.release.model import Release
+
+_BOUND_TO_VALUES = 2
+_SHARED = (
+    "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
+    "differences between them are the true ones"
+)
+_TIED = ", and the noise's decimals tell which rows are one person's"
+
+
+def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Objection]:
+    """Return what speaks against noise that is drawn for each of a person's values."""
+    if keys >= rows or release.formula < _BOUND_TO_VALUES:
+        return
+    for rule in release.released_rules:
+        for step in rule.steps:
+            if step.treatment.averages_over_rows:
+                names = ", ".join(str(name) for name in rule.names)
+                yield Objection(
+                    Acceptance("noise_averages"),
+                    f"{plural(rows - keys, 'row')} repeat a KEY: each value of '{names}' gets noise"
+                    " of its own, so the average over a person's rows comes near the truth",
+                    "write per => 'person' for one noise a person, which hides their level and"
+                    " shows the steps between their rows exactly; or release one row a person",
+                    step.span,
+                )
+
+
+def shared_noise(release: Release, rows: int, keys: int) -> list[str]:
+    """Return a warning where rows of one person share their noise."""
+    steps = (step for rule in release.released_rules for step in rule.steps)
+    is_shared = any(
+        step.treatment.traits.adds_noise
+        and (release.formula < _BOUND_TO_VALUES or not step.treatment.averages_over_rows)
+        for step in steps
+    )
+    if keys >= rows or not is_shared:
+        return []
+    return [_SHARED + (_TIED if release.formula < _BOUND_TO_VALUES else "")]

@@ -1,0 +1,169 @@
+"""Columns that leave unchanged and tell persons apart: e-mail addresses, phone and other numbers.
+
+One scan estimates how many different values each such column has; only where that is about as many
+as there are persons, it is counted exactly who is alone in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.release.acceptance import Acceptance, Objection
+from ppdm_sql.release.compile import source_table
+from ppdm_sql.types import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.names import Name
+    from ppdm_sql.release.model import Release
+    from ppdm_sql.release.version import Version
+
+_ROWS, _VALUES = "s", "v"
+_LOOKED_AT = (Kind.TEXT, Kind.UUID, Kind.INTEGER)
+_CONTINUOUS = (Kind.FLOAT, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP)
+FEWEST = 100
+"""Persons below which nothing is said of how many are alone in a column."""
+MOSTLY = 0.9
+_PERHAPS = 0.7
+"""The estimated share of different values from which they are counted."""
+_HALF = 0.5
+_PERSONS = "identifying persons"
+# An address, a number with its country, one with its area, one as it is written in America.
+PATTERNS = {
+    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
+    "phone numbers": (
+        r"\+\d[\d ()./-]{6,}\d|\(?0\d{1,5}\)?[ /-]\d[\d ./-]{4,}\d|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A released column that shows its original values."""
+
+    name: Name
+    source: Name
+    kind: Kind
+    number: int
+    span: Span | None
+
+    def aggregate(self, word: str) -> str:
+        return f"identifying {word} {self.number}"
+
+
+def identifying_aggregates(release: Release) -> dict[str, exp.Expr]:
+    """Return what one scan of the source tells of all such columns, by name."""
+    columns = list(_unchanged(release))
+    if not columns:
+        return {}
+    key = next((rule.columns[0] for rule in release.rules if rule.role is Role.KEY), None)
+    count: exp.Expr = exp.Count(this=exp.Star())
+    if key is not None:
+        count = exp.ApproxDistinct(this=column_of(key.name.text, _ROWS))
+    found: dict[str, exp.Expr] = {_PERSONS: count}
+    for column in columns:
+        value = column_of(column.source.text, _ROWS)
+        found[column.aggregate("values")] = exp.ApproxDistinct(this=value)
+        if column.kind is Kind.TEXT:
+            found[column.aggregate("known")] = exp.Count(this=value.copy())
+            for word, pattern in PATTERNS.items():
+                matches = exp.RegexpFullMatch(
+                    this=exp.Trim(this=value.copy()), expression=exp.Literal.string(pattern)
+                )
+                found[column.aggregate(word)] = exp.CountIf(this=matches)
+    return found
+
+
+def identifying_columns(
+    version: Version, found: Mapping[str, Any]
+) -> tuple[list[Objection], list[str]]:
+    """Return what speaks against columns, and warnings of those whose numbers are continuous."""
+    objections: list[Objection] = []
+    warnings: list[str] = []
+    persons = int(found.get(_PERSONS) or 0)
+    for column in _unchanged(version.release):
+        pattern = _pattern(column, found)
+        distinct = int(found.get(column.aggregate("values")) or 0)
+        share = 0.0
+        if pattern is None and distinct >= max(_PERHAPS * persons, _PERHAPS * FEWEST):
+            share = share_alone(version, column.source)
+        if pattern is None and share <= MOSTLY:
+            continue
+        if pattern is not None:
+            what = f"'{column.name}' holds {pattern}, which name persons"
+        else:
+            what = f"{share:.0%} of the persons are alone in their value of '{column.name}'"
+        if column.kind in _CONTINUOUS:
+            warnings.append(f"{what}: whoever knows it finds their row")
+            continue
+        hint = "list it as IDENTIFIER, which does not leave, or treat it, as by pseudonym()"
+        objections.append(
+            Objection(Acceptance("identifying", column.name), what, hint, column.span)
+        )
+    return objections, warnings
+
+
+def _unchanged(release: Release) -> Iterator[_Column]:
+    number = 0
+    for rule in release.released_rules:
+        # A KEY that leaves as it is has a warning of its own.
+        if rule.role is Role.KEY or not all(one.shows_originals for one in rule.traits):
+            continue
+        for name, column in zip(rule.names, rule.columns, strict=True):
+            kind = column.type.kind
+            if kind is Kind.DECIMAL and column.type.decimals == 0:
+                kind = Kind.INTEGER
+            if kind in _LOOKED_AT or kind in _CONTINUOUS:
+                yield _Column(name, column.name, kind, number, rule.span)
+                number += 1
+
+
+def _pattern(column: _Column, found: Mapping[str, Any]) -> str | None:
+    known = int(found.get(column.aggregate("known")) or 0)
+    for word in PATTERNS:
+        if known and int(found.get(column.aggregate(word)) or 0) > _HALF * known:
+            return word
+    return None
+
+
+def share_alone(version: Version, column: Name) -> float:
+    """Return the share of the persons who have a value that nobody else has; 0 of a few persons."""
+    release = version.release
+    key = next((rule.columns[0] for rule in release.rules if rule.role is Role.KEY), None)
+    value = column_of(column.text, _ROWS)
+    persons: exp.Expr = exp.Count(this=exp.Star())
+    if key is not None:
+        persons = exp.Count(this=exp.Distinct(expressions=[column_of(key.name.text, _ROWS)]))
+    values = (
+        exp.select(
+            named(persons, "persons"),
+            named(
+                exp.AnyValue(this=column_of(key.name.text, _ROWS)) if key else exp.null(), "person"
+            ),
+        )
+        .from_(source_table(release.source, _ROWS))
+        .where(exp.Not(this=exp.Is(this=value, expression=exp.null())))
+        .group_by(value.copy())
+    )
+    alone: exp.Expr = exp.Count(this=exp.Star())
+    if key is not None:
+        alone = exp.Count(this=exp.Distinct(expressions=[column_of("person", _VALUES)]))
+    only = exp.EQ(this=column_of("persons", _VALUES), expression=exp.Literal.number(1))
+    query = exp.select(named(alone, "alone")).from_(
+        values.subquery(exp.to_identifier(_VALUES, quoted=True))
+    )
+    everybody = exp.select(named(persons.copy(), "persons")).from_(
+        source_table(release.source, _ROWS)
+    )
+    both = exp.select(
+        named(query.where(only).subquery(), "alone"), named(everybody.subquery(), "persons")
+    )
+    (row,) = version.engine.query(both).to_pylist()
+    return row["alone"] / row["persons"] if row["persons"] >= FEWEST else 0.0

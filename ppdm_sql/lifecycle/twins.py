@@ -1,0 +1,80 @@
+"""Columns that say again what GENERALIZE made coarser: released beside it, they undo the classes.
+
+A twin comes from the same column of the source as a generalized one, by whatever expression, and
+one of the two tells the other. Whether it is kept, mapped or pseudonymised does not matter: rows
+that show the same generalized value are told apart by it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.groups.compile import find_grouping
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.release.acceptance import Acceptance, Objection
+from ppdm_sql.release.compile import source_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.groups.compile import GroupedColumn
+    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.treatments.protocol import InputColumn
+
+_ROWS = "s"
+
+
+def find_twins(version: Version) -> Iterator[Objection]:
+    """Return what speaks against columns that tell a generalized one, or are told by it."""
+    grouping = find_grouping(version.release)
+    if grouping is None:
+        return
+    for rule in version.release.released_rules:
+        # QUASI columns are part of the classes; of one that is always NULL nothing is seen.
+        if rule.role in (Role.QUASI, Role.KEY) or any(one.is_always_null for one in rule.traits):
+            continue
+        yield from _twins_of(version, rule, grouping.columns)
+
+
+def _twins_of(
+    version: Version, rule: BoundRule, grouped: tuple[GroupedColumn, ...]
+) -> Iterator[Objection]:
+    for name, column in zip(rule.names, rule.columns, strict=True):
+        for other in grouped:
+            if column.origins & other.column.origins and _tells(version, column, other.column):
+                yield Objection(
+                    Acceptance("twin", name),
+                    f"'{name}' comes from the same column as '{other.name}', which is generalized:"
+                    " it tells apart what GENERALIZE makes alike",
+                    "leave it out, or list it as QUASI, so that classes are counted with it",
+                    rule.span,
+                )
+                break
+
+
+def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
+    """Whether, in the rows there are, each value of one column goes with one of the other."""
+    first, second = (column_of(column.name.text, _ROWS) for column in (one, other))
+    counts: dict[str, exp.Expr] = {
+        "first": exp.Count(this=exp.Distinct(expressions=[first])),
+        "second": exp.Count(this=exp.Distinct(expressions=[second])),
+        "pairs": exp.Count(
+            this=exp.Distinct(
+                expressions=[exp.func("ROW", first.copy(), second.copy(), dialect="duckdb")]
+            )
+        ),
+    }
+    both = exp.and_(
+        *(
+            exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+            for value in (first, second)
+        )
+    )
+    query = exp.select(*(named(tree, name) for name, tree in counts.items()))
+    query = query.from_(source_table(version.release.source, _ROWS)).where(both)
+    (row,) = version.engine.query(query).to_pylist()
+    return row["first"] > 1 and row["pairs"] in (row["first"], row["second"])

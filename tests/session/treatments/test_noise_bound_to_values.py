@@ -1,0 +1,287 @@
+"""Noise of formula 2: bound to what it hides, rounded as the column is, the same on every machine."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from ppdm_sql.errors import PrivacyWarning, Refused, TreatmentError
+from ppdm_sql.treatments.kernels.logarithm import natural_logarithm
+
+if TYPE_CHECKING:
+    from ppdm_sql.owner import Owner
+
+ROWS = 4_000
+TABLE = f"""
+CREATE TABLE t AS SELECT
+    range AS id, (range % 90)::INTEGER AS age, (range * 13 % 997)::DOUBLE AS income,
+    (range % 50)::DOUBLE AS bonus, TIMESTAMP '2020-01-01 08:00:00' + INTERVAL (range) HOUR AS seen
+FROM range({ROWS})
+"""
+
+
+@pytest.fixture
+def table(owner: Owner) -> Owner:
+    owner.execute(TABLE)
+    return owner
+
+
+def noise_of(owner: Owner, release: str, column: str, original: str | None = None) -> np.ndarray:
+    """Return what a release added, row by row: rows of a live view come as the source has them."""
+    found = owner.sql(f"SELECT {column} AS x FROM {release}").df()["x"].to_numpy()
+    source = owner.sql(f"SELECT {original or column} AS x FROM t").df()["x"].to_numpy()
+    added: np.ndarray = found - source
+    return added
+
+
+def released(owner: Owner, name: str, source: str, column: str, noise: str, more: str = "") -> None:
+    owner.execute(
+        f"CREATE OR REPLACE RELEASE r.{name} FROM {source} (id KEY, {column} SENSITIVE AS {noise})"
+        f" {more}"
+    )
+
+
+# What was done to the first version
+
+
+def test_a_unit_that_is_converted_gives_no_equation(table: Owner) -> None:
+    """Before: x + e and 2.54 x + e, published one after the other, gave every x."""
+    released(table, "a", "t", "income", "noise(normal(0, 30))")
+    before = table.sql("SELECT income FROM r.a").df()["income"].to_numpy()
+    table.execute("UPDATE t SET income = income * 2.54")
+    table.execute("REFRESH RELEASE r.a")
+    after = table.sql("SELECT income FROM r.a").df()["income"].to_numpy()
+    original = table.sql("SELECT income / 2.54 AS x FROM t").df()["x"].to_numpy()
+    guessed = (after - before) / 1.54
+    assert np.mean(np.abs(guessed - original) < 0.5) < 0.05
+    assert np.std(guessed - original) > 20  # two draws of 30, not one
+
+
+def test_computed_columns_of_one_name_share_no_noise(table: Owner) -> None:
+    released(
+        table, "a", "(SELECT id, income + bonus AS money FROM t)", "money", "noise(normal(0, 30))"
+    )
+    released(table, "b", "(SELECT id, income * 1 AS money FROM t)", "money", "noise(normal(0, 30))")
+    one = noise_of(table, "r.a", "money", "income + bonus")
+    two = noise_of(table, "r.b", "money", "income")
+    assert abs(np.corrcoef(one, two)[0, 1]) < 5 / math.sqrt(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("column", "written"),
+    [
+        ("income", "income + 0 AS income FROM t"),
+        ("money", "income AS money FROM t"),
+        ("whole", "CAST(income AS INTEGER) AS whole FROM t"),
+        ("exact", "income::DECIMAL(10, 2) AS exact FROM t"),
+        ("small", "income::FLOAT AS small FROM t"),
+        ("again", "again FROM (SELECT id, 1 * income AS again FROM t)"),
+    ],
+)
+def test_the_same_value_gets_the_same_answer_however_it_is_written(
+    table: Owner, column: str, written: str
+) -> None:
+    """Before: another expression, name or type drew anew, and 20 releases took sd 10 to 2.2."""
+    noise = "noise(normal(0, 30), round => false)"
+    released(table, "a", "t", "income", noise)
+    released(table, "b", f"(SELECT id, {written})", column, noise)
+    first, second = (
+        table.sql(f"SELECT {name} AS x FROM r.{release}").df()["x"].to_numpy()
+        for release, name in (("a", "income"), ("b", column))
+    )
+    assert first.tolist() == second.tolist()
+
+
+def test_other_sizes_draw_apart(table: Owner) -> None:
+    """From one draw, 2(x + e) - (x + 2e) is x."""
+    noises = ["noise(normal(0, 20))", "noise(normal(0, 20.01))", "noise(laplace(0, 20))"]
+    found = []
+    for index, noise in enumerate(noises):
+        released(table, f"n{index}", "t", "income", noise)
+        found.append(noise_of(table, f"r.n{index}", "income"))
+    correlations = np.corrcoef(found)[np.triu_indices(3, 1)]
+    assert np.abs(correlations).max() < 5 / math.sqrt(ROWS)
+
+
+def test_a_value_that_changes_draws_anew_and_the_others_stay(table: Owner) -> None:
+    released(table, "a", "t", "age", "noise(normal(0, 10))")
+    before = table.sql("SELECT age FROM r.a").df()["age"].to_numpy()
+    table.execute("UPDATE t SET age = age + 1 WHERE id % 2 = 0")
+    after = table.sql("SELECT age FROM r.a").df()["age"].to_numpy()
+    changed = np.arange(ROWS) % 2 == 0
+    assert (before == after)[~changed].all()
+    moved = (after - before)[changed]
+    assert np.std(moved - 1) > 10  # sqrt(2) · 10 of two independent draws
+    table.execute("UPDATE t SET age = age - 1 WHERE id % 2 = 0")
+    back = table.sql("SELECT age FROM r.a").df()["age"].to_numpy()
+    assert back.tolist() == before.tolist()
+
+
+# Several rows of one person
+
+
+def test_repeated_keys_are_refused_with_both_choices(owner: Owner) -> None:
+    owner.execute("CREATE TABLE v AS SELECT range % 50 AS id, range AS x FROM range(200)")
+    statement = (
+        "CREATE OR REPLACE RELEASE r.v FROM v (id KEY, x SENSITIVE AS noise(normal(0, 50){}))"
+    )
+    with pytest.raises(Refused) as caught:
+        owner.execute(statement.format(""))
+    assert caught.value.code == "noise_averages"
+    assert "per => 'person'" in str(caught.value)
+    assert "WITH (accept = ['noise_averages'])" in str(caught.value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        owner.execute(statement.format("") + " WITH (accept = ['noise_averages'])")
+    with pytest.warns(PrivacyWarning, match="differences between them are the true ones"):
+        owner.execute(statement.format(", per => 'person'"))
+    rows = owner.sql(
+        "SELECT v.id, r.x - v.x AS e FROM (SELECT x, row_number() OVER () AS n FROM r.v) r"
+        " JOIN (SELECT *, row_number() OVER () AS n FROM v) v USING (n)"
+    ).fetchall()
+    assert len({(person, round(e)) for person, e in rows}) == 50
+
+
+def test_a_key_that_came_to_repeat_is_refused_by_publish(table: Owner, tmp_path: object) -> None:
+    released(table, "a", "t", "age", "noise(normal(0, 10))")
+    table.execute("INSERT INTO t SELECT * REPLACE (id - 1 AS id) FROM t WHERE id = 7")
+    with pytest.raises(Refused) as caught:
+        table.publish("r.a", to=f"{tmp_path}/study.duckdb")
+    assert caught.value.code == "noise_averages"
+
+
+# Rounding
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "step"),
+    [
+        ("INTEGER", "range", 1),
+        ("DECIMAL(10, 2)", "range / 4", 0.01),
+        ("DOUBLE", "range", 1),
+        ("DOUBLE", "range / 4", 0.01),
+        ("FLOAT", "range / 2", 0.1),
+    ],
+)
+def test_sums_are_rounded_as_the_column_is(
+    owner: Owner, type_: str, value: str, step: float
+) -> None:
+    owner.execute(f"CREATE TABLE t AS SELECT range AS id, ({value})::{type_} AS x FROM range(500)")
+    released(owner, "a", "t", "x", "noise(normal(0, 9), rho => 50)")
+    found = owner.sql("SELECT x FROM r.a").df()["x"].to_numpy()
+    steps = found / step
+    assert np.abs(steps - np.round(steps)).max() < 1e-6  # so nobody sees which rows rho left alone
+    owner.execute("INSERT INTO t VALUES (500, 1.125)")
+    last = owner.sql("SELECT x FROM r.a").df()["x"].to_numpy()
+    assert last[:500].tolist() == found.tolist()  # the scale is that of CREATE
+
+
+def test_decimals_stay_where_they_are_asked_for_or_have_no_end(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT range AS id, range / 7 AS x FROM range(500)")
+    for noise in ("noise(normal(0, 9))", "noise(normal(0, 9), round => false)"):
+        released(owner, "a", "t", "x", noise)
+        found = owner.sql("SELECT x FROM r.a").df()["x"].to_numpy()
+        assert (np.round(found, 6) != found).mean() > 0.9
+    released(owner, "a", "t", "x", "noise(normal(1, 0.1), multiplicative => true)")
+    found = owner.sql("SELECT x FROM r.a").df()["x"].to_numpy()
+    assert (np.round(found, 6) != found).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("column", "noise", "share"),
+    [
+        ("age", "noise(normal(0, 0.3))", "90%"),
+        ("age", "noise(uniform(-1, 1))", "50%"),
+        ("age", "noise(laplace(0, 1))", "39%"),
+        ("income", "noise(normal(0, 1.9))", "21%"),
+    ],
+)
+def test_noise_that_would_be_rounded_away_is_refused(
+    table: Owner, column: str, noise: str, share: str
+) -> None:
+    with pytest.raises(TreatmentError, match=f"{share} of the values would stay") as caught:
+        released(table, "a", "t", column, noise)
+    assert caught.value.code == "noise_too_small"
+    released(table, "a", "t", column, noise.removesuffix(")") + ", round => false)")
+
+
+def test_times_move_to_the_second(table: Owner) -> None:
+    released(table, "a", "t", "seen", "noise(normal(0, 10))")
+    rows = table.sql(
+        "SELECT date_diff('second', t.seen, r.seen) AS s, r.seen FROM"
+        " (SELECT seen, row_number() OVER () AS n FROM r.a) r"
+        " JOIN (SELECT seen, row_number() OVER () AS n FROM t) t USING (n)"
+    ).df()
+    days = rows["s"].to_numpy() / 86_400
+    assert abs(days.mean()) < 5 * 10 / math.sqrt(ROWS)
+    assert abs(days.std() - 10) < 1
+    assert (rows["seen"].dt.minute != 0).mean() > 0.9  # the time of day is hidden, too
+
+
+# Distribution, independence; each bound fails by chance less than once in a million runs
+
+
+@pytest.mark.parametrize(
+    ("noise", "deviation"),
+    [
+        ("normal(0, 25)", 25.0),
+        ("laplace(0, 25)", 25 * math.sqrt(2)),
+        ("uniform(-30, 30)", 60 / math.sqrt(12)),
+    ],
+)
+def test_noise_has_its_distribution_and_depends_on_nothing_seen(
+    table: Owner, noise: str, deviation: float
+) -> None:
+    from scipy import stats
+
+    table.execute(
+        "CREATE OR REPLACE RELEASE r.a FROM t (id KEY,"
+        f" income SENSITIVE AS noise({noise}, round => false),"
+        f" bonus SENSITIVE AS noise({noise}, round => false))"
+    )
+    one, two = noise_of(table, "r.a", "income"), noise_of(table, "r.a", "bonus")
+    known = {
+        "normal": stats.norm(0, 25),
+        "laplace": stats.laplace(0, 25),
+        "uniform": stats.uniform(-30, 60),
+    }[noise.partition("(")[0]]
+    assert stats.kstest(one, known.cdf).pvalue > 1e-6
+    assert abs(one.std() / deviation - 1) < 0.1
+    for other in (two, np.arange(ROWS), table.sql("SELECT income FROM t").df()["income"]):
+        assert abs(np.corrcoef(one, other)[0, 1]) < 5 / math.sqrt(ROWS)
+
+
+# The logarithm
+
+
+def test_the_logarithm_is_one_to_three_units_of_the_last_place() -> None:
+    rng = np.random.default_rng(7)
+    x = np.concatenate(
+        [rng.uniform(0, 1, 200_000), 2.0 ** -np.arange(1.0, 1000), 1 - 2.0 ** -np.arange(1.0, 53)]
+    )
+    x = x[x > 0]
+    exact = np.array([math.log(value) for value in x])
+    units = np.abs(natural_logarithm(x) - exact) / np.spacing(np.abs(exact))
+    assert units.max() <= 3
+    assert natural_logarithm(np.array([1.0])).tolist() == [0.0]
+
+
+def test_its_bits_are_fixed() -> None:
+    """Written down once: another processor or library must give the same."""
+    found = natural_logarithm(np.array([0.001, 0.1, 0.3, 0.5, 0.7, 0.9, 0.999]))
+    assert [value.hex() for value in found.tolist()] == BITS
+
+
+BITS = [
+    "-0x1.ba18a998fffa0p+2",
+    "-0x1.26bb1bbb55515p+1",
+    "-0x1.34378fcbda720p+0",
+    "-0x1.62e42fefa39efp-1",
+    "-0x1.6d3c324e13f4fp-2",
+    "-0x1.af8e8210a415bp-4",
+    "-0x1.064670d979b73p-10",
+]
