@@ -54,12 +54,13 @@ from ppdm_sql.language.syntax import (
     ReleaseName,
     ShowAgreements,
     ShowHierarchies,
+    ShowPublications,
     ShowReleases,
 )
 from ppdm_sql.lifecycle import describe as answers
 from ppdm_sql.lifecycle.messages import made_result
 from ppdm_sql.lifecycle.release import create_release, drop_release, refresh_release
-from ppdm_sql.publish.messages import published_result
+from ppdm_sql.publish.messages import publications_table, published_result
 from ppdm_sql.publish.run import publish
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.release.releases import Releases, Wanted
@@ -215,11 +216,17 @@ class Owner:
         to: str | os.PathLike[str],
         format: str = "duckdb",
         unlinkable: bool = False,
+        recipient: str | None = None,
+        strict: bool = False,
     ) -> Result:
-        """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`."""
+        """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`.
+
+        `recipient` is written down in the ledger; `strict` makes errors of what is warned of.
+        """
         names = tuple(ReleaseName(parse_name(release)) for release in releases)
-        options = (Option("unlinkable", unlinkable),)
-        return self._run(PublishRelease(names, str(to), format, options))
+        options = [Option("unlinkable", unlinkable), Option("strict", strict)]
+        options += [] if recipient is None else [Option("recipient", recipient)]
+        return self._run(PublishRelease(names, str(to), format, tuple(options)))
 
     def publications(self) -> list[PublishedRelease]:
         """Return what was published, the latest last."""
@@ -331,6 +338,8 @@ class Owner:
                 return Result(results.table, "\n".join(results.notes))
             case PublishRelease():
                 return published_result(publish(self._releases, statement))
+            case ShowPublications():
+                return Result(publications_table(list_publications(self._engine)))
             case AuditRelease():
                 return audit_result(self._audit(statement), statement)
             case PlainSql():

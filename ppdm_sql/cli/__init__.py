@@ -187,13 +187,28 @@ def interpret(
     help="A DuckDB file, or a folder of Parquet files.",
 )
 @click.option("--unlinkable", is_flag=True, help="Give each release pseudonyms of its own.")
+@click.option("--recipient", metavar="NAME", help="Whom it is for: written down in the ledger.")
+@click.option("--strict", is_flag=True, help="Publish nothing where there is a warning.")
 @_DATABASE
 def publish(
-    releases: tuple[str, ...], target: str, form: str, unlinkable: bool, database: str
+    releases: tuple[str, ...],
+    target: str,
+    form: str,
+    unlinkable: bool,
+    recipient: str | None,
+    strict: bool,
+    database: str,
 ) -> None:
     """Write RELEASES to a new file for analysts; an earlier one is replaced at once."""
     with _owner(database, must_exist=True) as owner, show_progress(owner) as bar:
-        done = owner.publish(*releases, to=target, format=form, unlinkable=unlinkable)
+        done = owner.publish(
+            *releases,
+            to=target,
+            format=form,
+            unlinkable=unlinkable,
+            recipient=recipient,
+            strict=strict,
+        )
         with bar.paused():
             output.print_result(done)
 

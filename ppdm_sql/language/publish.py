@@ -1,11 +1,11 @@
-"""PUBLISH RELEASE: words to a statement value."""
+"""PUBLISH RELEASE and SHOW PUBLICATIONS: words to statement values."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ppdm_sql.language.release import parse_options
-from ppdm_sql.language.syntax import PublishRelease, ReleaseName
+from ppdm_sql.language.syntax import PublishRelease, ReleaseName, ShowPublications
 from ppdm_sql.language.tokens import Shape
 from ppdm_sql.names import fold
 
@@ -34,6 +34,14 @@ def parse_publish_release(cursor: Cursor) -> PublishRelease:
     cursor.expect_end(("(FORMAT parquet)", "WITH"))
     span = cursor.span_from(start)
     return PublishRelease(tuple(releases), path, format_, options, span, path_span, format_span)
+
+
+def parse_show_publications(cursor: Cursor) -> ShowPublications:
+    """SHOW PUBLICATIONS."""
+    start = cursor.expect("SHOW")
+    cursor.expect("PUBLICATIONS")
+    cursor.expect_end()
+    return ShowPublications(cursor.span_from(start))
 
 
 def _release(cursor: Cursor) -> ReleaseName:

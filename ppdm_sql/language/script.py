@@ -26,7 +26,7 @@ from ppdm_sql.language.hierarchy import (
     parse_show_hierarchies,
 )
 from ppdm_sql.language.interpret import parse_interpret_release
-from ppdm_sql.language.publish import parse_publish_release
+from ppdm_sql.language.publish import parse_publish_release, parse_show_publications
 from ppdm_sql.language.release import (
     parse_create_release,
     parse_drop_release,
@@ -66,6 +66,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DESCRIBE", "AGREEMENT"), parse_describe_agreement),
     (("SHOW", "AGREEMENTS"), parse_show_agreements),
     (("PUBLISH", "RELEASE"), parse_publish_release),
+    (("SHOW", "PUBLICATIONS"), parse_show_publications),
     (("AUDIT", "RELEASE"), parse_audit_release),
 )
 

@@ -39,6 +39,7 @@ from ppdm_sql.language.syntax import (
     RefreshRelease,
     ShowAgreements,
     ShowHierarchies,
+    ShowPublications,
     ShowReleases,
     Source,
     Statement,
@@ -95,6 +96,8 @@ def unparse(statement: Statement) -> str:
             return f"DESCRIBE AGREEMENT {_name(name)}"
         case ShowAgreements():
             return "SHOW AGREEMENTS"
+        case ShowPublications():
+            return "SHOW PUBLICATIONS"
         case AuditRelease():
             return _audit(statement)
         case PlainSql(text):

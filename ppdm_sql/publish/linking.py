@@ -131,7 +131,7 @@ def links_before(releases: Releases, publication: Publication, links: LinksByNam
     """Say which releases can be joined with others that were published before.
 
     Not of releases under an agreement: they are published apart so as to be joined. A version
-    whose release or source is gone says nothing any more.
+    whose source is gone says nothing any more.
     """
     own = {
         name: {(agreement, link) for agreement, link in shared if agreement is None}
@@ -160,13 +160,10 @@ def links_before(releases: Releases, publication: Publication, links: LinksByNam
 
 def _links_then(releases: Releases, published: PublishedRelease) -> frozenset[Link]:
     """Return the links of a version that was published, as far as the store can still tell."""
-    entry = catalog.find_entry(releases.engine, published.release)
-    if entry is None or entry.release_id != published.release_id:
+    entry = catalog.published_entry(
+        releases.engine, published.release, published.release_id, published.version
+    )
+    try:
+        return frozenset() if entry is None else links_of(releases, releases.open(entry).release)
+    except PpdmError:
         return frozenset()
-    for version in catalog.versions_held(releases.engine, entry):
-        if version.version == published.version:
-            try:
-                return links_of(releases, releases.open(version).release)
-            except PpdmError:
-                return frozenset()
-    return frozenset()

@@ -25,6 +25,7 @@ from ppdm_sql.errors import (
 )
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name, QualifiedName, chain
+from ppdm_sql.publish.ledger import persons_of, published_columns, told_together
 from ppdm_sql.publish.linking import (
     linking,
     links_before,
@@ -32,7 +33,7 @@ from ppdm_sql.publish.linking import (
     refuse_other_links,
     shared_links,
 )
-from ppdm_sql.publish.settling import DONE, PENDING, settle_publications
+from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import (
     SHUFFLE,
     check_again,
@@ -46,6 +47,9 @@ from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.version import released
 from ppdm_sql.store import parameters
 from ppdm_sql.store.publications import (
+    DONE,
+    PENDING,
+    Outgoing,
     Publication,
     new_name,
     publication_keys,
@@ -70,10 +74,17 @@ if TYPE_CHECKING:
     from ppdm_sql.store.catalog import ColumnEntry, Entry
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.parameters import VersionStorage
+    from ppdm_sql.store.publications import PublishedColumn
 
 _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
     "duckdb": DatabaseFile,
     "parquet": ParquetFolder,
+}
+_OPTIONS: dict[str, tuple[type, str]] = {
+    "unlinkable": (bool, "true or false"),
+    "strict": (bool, "true or false"),
+    "recipient": (str, "a text"),
+    ACCEPT: (tuple, "a list of codes"),
 }
 _CAUSES = {
     EngineKind.DISK: "the disk is full, or may not be written",
@@ -99,6 +110,14 @@ class Written:
     """The agreement with other sites that it was made under."""
     accepted: tuple[Acceptance, ...]
     """What its owner insisted on."""
+    version: Version = field(repr=False)
+    persons: int | None
+    columns: tuple[PublishedColumn, ...] = field(repr=False)
+
+    @property
+    def outgoing(self) -> Outgoing:
+        """What the ledger keeps of it."""
+        return Outgoing(self.entry, self.rows, self.persons, self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +162,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             code="unknown_format",
         )
     _refuse_shadows(engine, statement)
+    options = _options(statement)
     names = _full_names(releases, statement)
     wanted = Place(statement.path, statement.format != "duckdb", statement.path_span)
     target = target_of(wanted, names)
@@ -151,7 +171,8 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         datetime.now(UTC).replace(tzinfo=None, microsecond=0),
         str(target),
         statement.format,
-        _unlinkable(statement),
+        options.unlinkable,
+        options.recipient,
     )
     engine.register(SHUFFLE)
     with workplace(target.parent) as place:
@@ -165,10 +186,21 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         keys = [agreement.signing_key for agreement in signers.values()]
         publication = replace(publication, digest=destination.complete(keys), state=PENDING)
         links = {one.entry.name: one.links for one in written}
-        told = (*shared_links(links), *links_before(releases, publication, links))
+        told = (
+            *shared_links(links),
+            *links_before(releases, publication, links),
+            *told_together(releases, publication, [(one.outgoing, one.version) for one in written]),
+        )
+        if told and options.is_strict:
+            raise Refused(
+                told[0],
+                statement.span,
+                "nothing was published; without strict = true this is a warning",
+                code="strict",
+            )
         releases.on_stage("putting it in its place")
         with engine.transaction():
-            record_publication(engine, publication, [(one.entry, one.rows) for one in written])
+            record_publication(engine, publication, [one.outgoing for one in written])
         try:
             target_of(wanted, names)  # again: somebody may have put something there
             destination.put(target)
@@ -251,7 +283,18 @@ def _write_release(
     (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
     treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
     agreement = releases.agreement_of(version.release)
-    return Written(entry, row["rows"], treatments, targets, links, agreement, accepted)
+    return Written(
+        entry,
+        row["rows"],
+        treatments,
+        targets,
+        links,
+        agreement,
+        accepted,
+        version,
+        persons_of(version),
+        published_columns(version),
+    )
 
 
 @contextmanager
@@ -326,24 +369,37 @@ def _full_names(releases: Releases, statement: PublishRelease) -> list[Qualified
     return names
 
 
-def _unlinkable(statement: PublishRelease) -> bool:
-    chosen = False
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What WITH says of a publication."""
+
+    unlinkable: bool = False
+    is_strict: bool = False
+    recipient: str | None = None
+
+
+def _options(statement: PublishRelease) -> _Options:
+    given: dict[str, object] = {}
     for option in statement.options:
-        if option.name == ACCEPT:
-            continue
-        if option.name != "unlinkable":
+        if option.name not in _OPTIONS:
             raise BindError(
                 f"unknown option '{option.name}'",
                 option.span,
-                suggest(option.name, ["unlinkable", ACCEPT]),
+                suggest(option.name, _OPTIONS),
                 code="unknown_option",
             )
-        if not isinstance(option.value, bool):
+        kind, said = _OPTIONS[option.name]
+        if not isinstance(option.value, kind) or option.value == "":
             raise BindError(
-                "option 'unlinkable' must be true or false", option.span, code="bad_option"
+                f"option '{option.name}' must be {said}", option.span, code="bad_option"
             )
-        chosen = option.value
-    return chosen
+        given[option.name] = option.value
+    recipient = given.get("recipient")
+    return _Options(
+        bool(given.get("unlinkable")),
+        bool(given.get("strict")),
+        str(recipient) if recipient is not None else None,
+    )
 
 
 def _refuse_shadows(engine: Engine, statement: PublishRelease) -> None:

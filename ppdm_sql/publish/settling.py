@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppdm_sql.delivery.workplace import digest_of, is_left
-from ppdm_sql.store.publications import list_publications, settle
+from ppdm_sql.store.publications import DONE, PENDING, UNKNOWN, list_publications, settle
 
 if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.store.publications import Publication
-
-PENDING, DONE, UNKNOWN = "pending", "done", "unknown"
 
 
 def settle_publications(engine: Engine) -> None:

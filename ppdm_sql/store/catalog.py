@@ -33,6 +33,16 @@ _VERSIONS = (
     ' FROM "ppdm_store"."ppdm_owner"."releases" AS r'
     ' JOIN "ppdm_store"."ppdm_owner"."versions" AS v USING (release_id)'
 )
+_PUBLISHED = (
+    "SELECT release_id, ? AS schema_name, ? AS release_name, version, created_at, definition,"
+    " formula, tables, source_rows, released_rows, suppressed_rows, precision, source, waiting,"
+    ' 0 AS released_columns FROM "ppdm_store"."ppdm_owner"."versions"'
+    " WHERE release_id = ? AND version = ?"
+)
+_UNPUBLISHED = (
+    'FROM "ppdm_store"."ppdm_owner"."versions" WHERE release_id = ? AND version NOT IN'
+    ' (SELECT version FROM "ppdm_store"."ppdm_owner"."publications" WHERE release_id = ?)'
+)
 _BY_NAME = "WHERE v.version = r.version ORDER BY schema_name, release_name"
 _OF_NAME = (
     "WHERE v.version = r.version AND system.main.lower(schema_name) = system.main.lower(?)"
@@ -189,17 +199,34 @@ def record_version(engine: Engine, entry: Entry, columns: Sequence[ColumnEntry])
 
 
 def forget(engine: Engine, entry: Entry) -> None:
-    """Drop every version of a release with all its tables."""
+    """Drop a release, and with their tables all its versions that were never published.
+
+    What is out is out: later publications are judged together with it.
+    """
     rows = engine.query(
-        'SELECT tables FROM "ppdm_store"."ppdm_owner"."versions" WHERE release_id = ?',
-        (entry.release_id,),
+        f"SELECT version, tables {_UNPUBLISHED}", (entry.release_id, entry.release_id)
     ).to_pylist()
     for row in rows:
         for name in row["tables"]:
             engine.run(exp.Drop(tables=[table_of(owner_table(name))], kind="TABLE", exists=True))
-    for listing in ("columns", "figures", "versions", "releases"):
-        mine = exp.column("release_id").eq(exp.Placeholder())
-        engine.run(exp.delete(table_of(owner_table(listing)), where=mine), (entry.release_id,))
+        for listing in ("columns", "figures", "versions"):
+            mine = exp.and_(
+                exp.column("release_id").eq(exp.Placeholder()),
+                exp.column("version").eq(exp.Placeholder()),
+            )
+            place = (entry.release_id, row["version"])
+            engine.run(exp.delete(table_of(owner_table(listing)), where=mine), place)
+    mine = exp.column("release_id").eq(exp.Placeholder())
+    engine.run(exp.delete(table_of(owner_table("releases")), where=mine), (entry.release_id,))
+
+
+def published_entry(
+    engine: Engine, name: QualifiedName, release_id: int, version: int
+) -> Entry | None:
+    """Return a version that was published, also of a release that was dropped since."""
+    schema, last = (part.text for part in name.parts)
+    rows = engine.query(_PUBLISHED, (schema, last, release_id, version)).to_pylist()
+    return _entry(rows[0]) if rows else None
 
 
 def list_versions(engine: Engine, entry: Entry) -> list[Entry]:
@@ -218,9 +245,15 @@ def versions_held(engine: Engine, entry: Entry) -> list[Entry]:
     return [one for one in list_versions(engine, entry) if there.issuperset(one.tables)]
 
 
-def version_before(engine: Engine, entry: Entry) -> Entry | None:
-    """Return the version of a release before the given one."""
-    earlier = [one for one in list_versions(engine, entry) if one.version < entry.version]
+def published_before(engine: Engine, entry: Entry) -> Entry | None:
+    """Return the last version of a release before the given one that anybody else has seen."""
+    known = engine.query(
+        'SELECT DISTINCT version FROM "ppdm_store"."ppdm_owner"."publications"'
+        " WHERE release_id = ? AND version < ?",
+        (entry.release_id, entry.version),
+    )
+    seen = set(known.column("version").to_pylist())
+    earlier = [one for one in list_versions(engine, entry) if one.version in seen]
     return earlier[-1] if earlier else None
 
 

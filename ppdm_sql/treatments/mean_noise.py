@@ -33,7 +33,9 @@ class MeanNoise(NumberTreatment):
         "knowing the method, for the mean is kept, or one known value on each side of it;"
         " the more rows, the smaller the amounts"
     )
-    traits = Traits(mixes_columns=False, links_rows=False, keeps_mean=True, stays_near=True)
+    traits = Traits(
+        mixes_columns=False, links_rows=False, keeps_mean=True, keeps_sums=True, stays_near=True
+    )
     most = 1
     arguments = (flag("round_up"),)  # whole amounts, as the document prints them
     not_agreed = "the mean and the amounts are those of one site's rows"

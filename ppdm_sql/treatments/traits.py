@@ -41,6 +41,8 @@ class Traits:
     keeps_distances: bool = False
     """Distances between rows are those of the originals."""
     keeps_mean: bool = False
+    keeps_sums: bool = False
+    """Sums of released values are those of the originals: two publications tell a newcomer's."""
     adds_noise: bool = False
     """Each row has a number of its own: it is tried to average it away."""
     stays_near: bool = False

@@ -69,12 +69,19 @@ def test_unlinkable_publications_share_with_none(releases: Owner, first: bool) -
 
 @pytest.mark.parametrize(
     "since",
-    ["DROP RELEASE study.ill", "DROP TABLE visits CASCADE",
+    ["DROP RELEASE study.ill",
      "DROP RELEASE study.ill; CREATE RELEASE study.ill FROM visits (ill SENSITIVE)"],
 )  # fmt: skip
-def test_what_the_store_cannot_tell_stops_nothing(releases: Owner, since: str) -> None:
+def test_what_was_dropped_since_is_still_out(releases: Owner, since: str) -> None:
     releases.execute("PUBLISH RELEASE study.ill TO 'a.duckdb'")
     releases.execute(since)
+    (text,) = told(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
+    assert "study.ill, which was published before" in text
+
+
+def test_what_the_store_cannot_tell_stops_nothing(releases: Owner) -> None:
+    releases.execute("PUBLISH RELEASE study.ill TO 'a.duckdb'")
+    releases.execute("DROP TABLE visits CASCADE")
     assert told(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'") == []
 
 

@@ -1,4 +1,7 @@
-"""Versions before the one that is audited: what they show of its rows."""
+"""Versions that were published before the one that is audited: what they show of its rows.
+
+A draft that nobody saw helps no attacker.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from ppdm_sql.audit.read.version import (
     read_version,
 )
 from ppdm_sql.errors import PpdmError
-from ppdm_sql.store.catalog import version_before
+from ppdm_sql.store.catalog import published_before
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +49,8 @@ class EarlierRows(NamedTuple):
 def read_earlier(
     releases: Releases, read: Audited, left_out: list[str], versions: int
 ) -> EarlierRows:
-    """Read versions before, row by row beside this one; what any of them showed stays shown."""
-    before = version_before(releases.engine, read.version.entry)
+    """Read what was published before, row by row beside this one; what was shown stays shown."""
+    before = published_before(releases.engine, read.version.entry)
     if before is None:
         return EarlierRows()
     releases.on_stage("reading the version before")
@@ -61,7 +64,7 @@ def read_earlier(
     if found is None:
         left_out.append("differencing was not tried: the version before has no KEY that is unique")
         return EarlierRows()
-    while (before := version_before(releases.engine, before)) is not None:
+    while (before := published_before(releases.engine, before)) is not None:
         versions -= 1
         if not versions:
             left_out.append("of earlier versions, not all were compared")

@@ -37,6 +37,7 @@ from ppdm_sql.language.syntax.publish_audit_interpret import (
     InterpretTable,
     PublishRelease,
     ReleaseName,
+    ShowPublications,
 )
 from ppdm_sql.language.syntax.releases import (
     Condition,
@@ -86,6 +87,7 @@ ReleaseStatement: TypeAlias = (
     | InterpretPredicate
     | InterpretTable
     | PublishRelease
+    | ShowPublications
 )
 HierarchyStatement: TypeAlias = (
     CreateHierarchy | DropHierarchy | ShowHierarchies | ExplainHierarchies
@@ -134,6 +136,7 @@ __all__ = [
     "Role",
     "ShowAgreements",
     "ShowHierarchies",
+    "ShowPublications",
     "ShowReleases",
     "Source",
     "Statement",

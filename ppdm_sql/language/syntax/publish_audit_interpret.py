@@ -34,6 +34,13 @@ class PublishRelease:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowPublications:
+    """SHOW PUBLICATIONS."""
+
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class InterpretPredicate:
     """INTERPRET RELEASE name [VERSION number] [PASSING OTHERS] WHERE predicate."""
 

@@ -1,0 +1,254 @@
+"""What goes out, judged together with what is out: draws that average, classes that shrink, sums.
+
+The ledger knows which versions were published, not the rows of then. So stored versions are run on
+the rows of today, and what is said is of these. People who left since, and values that were
+overwritten, are not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.errors import PpdmError, plural
+from ppdm_sql.groups.compile import find_grouping, fixed_quasi, grouped_select
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.names import Name
+from ppdm_sql.parameters import parameter_column
+from ppdm_sql.release.compile import rows_with, source_table
+from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store.publications import PublishedColumn, list_publications
+from ppdm_sql.treatments import traits_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.release.releases import Releases
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.store.publications import Outgoing, Publication, PublishedRelease
+    from ppdm_sql.treatments.protocol import InputColumn
+    from ppdm_sql.treatments.traits import Traits
+
+_HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
+_FEW = 5
+"""Newcomers below which a difference of sums tells something of each."""
+
+
+def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
+    """Return the columns of a version as the ledger keeps them."""
+    row = parameters.read_row(version.engine, version.entry.storage, version.entry.tables)
+    found = []
+    for rule in version.release.released_rules:
+        drawn = _drawn(rule, dict(row), version.entry.tables)
+        for name, column in zip(rule.names, rule.columns, strict=True):
+            key = hashlib.sha256(json.dumps([column.identity, drawn]).encode()).hexdigest()[:16]
+            origins = column.origins or frozenset({column.identity})
+            found.append(PublishedColumn(name.text, rule.role, rule.words, origins, key))
+    return tuple(found)
+
+
+def persons_of(version: Version) -> int | None:
+    """Return how many persons the source of a version is about; None without a KEY."""
+    key = _key_of(version)
+    if key is None:
+        return None
+    counted = exp.Count(this=exp.Distinct(expressions=[column_of(key.name.text, _HERE)]))
+    query = exp.select(named(counted, _COUNT)).from_(source_table(version.release.source, _HERE))
+    return int(version.engine.query(query).column(_COUNT)[0].as_py())
+
+
+def told_together(
+    releases: Releases, publication: Publication, outgoing: Sequence[tuple[Outgoing, Version]]
+) -> Iterator[str]:
+    """Say what this publication gives away together with those before it."""
+    earlier = [
+        one
+        for one in list_publications(releases.engine)
+        if one.publication.name != publication.name
+    ]
+    for one, version in outgoing:
+        yield from _draws(releases, one, earlier)
+        yield from _sums(releases, one, earlier)
+        yield from _classes(releases, version, earlier)
+
+
+def _draws(
+    releases: Releases, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
+) -> Iterator[str]:
+    """Say which noises of one column are out that are draws of their own."""
+    for column in outgoing.columns:
+        if not any(one.adds_noise for one in _traits(releases, column)):
+            continue
+        others = {
+            other.key_id: str(one.release)
+            for one in earlier
+            for other in one.columns
+            if other.origins & column.origins
+            and any(traits.adds_noise for traits in _traits(releases, other))
+        }
+        others.pop(column.key_id, None)
+        if others:
+            draws = len(others) + 1
+            names = ", ".join(sorted(set(others.values())))
+            yield (
+                f"{outgoing.entry.name}: with {names}, {draws} noises of '{column.name}' are out"
+                f" that were drawn apart, or for other expressions; their average has {1 / math.sqrt(draws):.0%} of the"
+                " deviation of one"
+            )
+
+
+def _sums(
+    releases: Releases, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
+) -> Iterator[str]:
+    """Say which sums are out of which this publication has a few rows more."""
+    for column in outgoing.columns:
+        if not any(one.keeps_sums for one in _traits(releases, column)):
+            continue
+        for one in earlier:
+            is_same = any(
+                other.origins == column.origins
+                and any(traits.keeps_sums for traits in _traits(releases, other))
+                for other in one.columns
+            )
+            more = abs(outgoing.rows - one.rows)
+            if is_same and 0 < more < _FEW:
+                yield (
+                    f"{outgoing.entry.name}: sums of '{column.name}' were published before, of"
+                    f" {plural(more, 'row')} more or less: the difference of the two sums is of"
+                    " these alone"
+                )
+                break
+
+
+def _classes(
+    releases: Releases, version: Version, earlier: Sequence[PublishedRelease]
+) -> Iterator[str]:
+    """Say where two releases of the same persons cut classes smaller than k, on today's rows."""
+    grouping = find_grouping(version.release)
+    if grouping is None:
+        return
+    seen: set[tuple[int, int]] = {(version.entry.release_id, version.entry.version)}
+    for one in reversed(earlier):
+        if (one.release_id, one.version) in seen:
+            continue
+        seen.add((one.release_id, one.version))
+        other = _opened(releases, one)
+        if other is None or not _same_persons(version, other):
+            shown = {origin for column in one.columns for origin in column.origins}
+            if not shown & _quasi_origins(version):
+                continue
+            yield (
+                f"{version.entry.name}: {one.release} was published before and shows columns of the"
+                " same tables; without a KEY that both list, classes of the two together cannot be"
+                " counted"
+            )
+            continue
+        try:
+            (row,) = version.engine.query(_together(version, other, grouping.k)).to_pylist()
+        except PpdmError:
+            continue  # its source is not what it was
+        if row["persons"]:
+            yield (
+                f"{version.entry.name}: together with {one.release}, which was published before,"
+                f" {plural(row['persons'], 'person')} of today's rows are in classes below"
+                f" k = {grouping.k}, the smallest of {row['least']}"
+            )
+
+
+def _together(version: Version, other: Version, k: int) -> exp.Select:
+    """Return how many persons are in classes below k of what two versions show, and the least."""
+    mine, theirs = _shown(version, _HERE), _shown(other, _THERE)
+    on = exp.EQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
+    columns = [column_of(name, _HERE) for name in mine[1]]
+    columns += [column_of(name, _THERE) for name in theirs[1]]
+    persons = exp.Count(this=exp.Distinct(expressions=[column_of(_PERSON, _HERE)]))
+    classes = (
+        exp.select(named(persons, _COUNT))
+        .from_(mine[0])
+        .join(theirs[0], on=on)
+        .group_by(*(column.copy() for column in columns))
+    )
+    small = exp.LT(this=column_of(_COUNT, _BOTH), expression=exp.Literal.number(k))
+    total = exp.Coalesce(
+        this=exp.Sum(this=column_of(_COUNT, _BOTH)), expressions=[exp.Literal.number(0)]
+    )
+    return (
+        exp.select(
+            named(exp.cast(total, "BIGINT"), "persons"),
+            named(exp.Min(this=column_of(_COUNT, _BOTH)), "least"),
+        )
+        .from_(classes.subquery(exp.to_identifier(_BOTH, quoted=True)))
+        .where(small)
+    )
+
+
+def _shown(version: Version, alias: str) -> tuple[exp.Subquery, list[str]]:
+    """Return the rows of a version with their person, and its QUASI columns."""
+    key = _key_of(version)
+    assert key is not None  # asked before
+    person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
+    carried = {_PERSON: person}
+    grouping = find_grouping(version.release)
+    rows = rows_with(version, carried) if grouping is None else grouped_select(version, carried)
+    names = [
+        name.text
+        for rule in version.release.released_rules
+        if rule.role is Role.QUASI
+        for name in rule.names
+    ]
+    return rows.subquery(exp.to_identifier(alias, quoted=True)), names
+
+
+def _quasi_origins(version: Version) -> set[str]:
+    grouping = find_grouping(version.release)
+    fixed = {name for name, _ in fixed_quasi(version.release)}
+    grouped = {column.name for column in grouping.columns} if grouping else set[Name]()
+    return {
+        origin
+        for rule in version.release.released_rules
+        for name, column in zip(rule.names, rule.columns, strict=True)
+        if name in fixed | grouped
+        for origin in column.origins
+    }
+
+
+def _same_persons(version: Version, other: Version) -> bool:
+    mine, theirs = _key_of(version), _key_of(other)
+    return mine is not None and theirs is not None and mine.origins == theirs.origins
+
+
+def _key_of(version: Version) -> InputColumn | None:
+    rules = version.release.rules
+    return next((rule.columns[0] for rule in rules if rule.role is Role.KEY), None)
+
+
+def _opened(releases: Releases, published: PublishedRelease) -> Version | None:
+    """Return a version that was published; None where its source or tables are gone."""
+    entry = catalog.published_entry(
+        releases.engine, published.release, published.release_id, published.version
+    )
+    try:
+        return None if entry is None else releases.open(entry)
+    except PpdmError:
+        return None
+
+
+def _traits(releases: Releases, column: PublishedColumn) -> list[Traits]:
+    return [traits_of(word, releases.treatments) for word in column.treatments]
+
+
+def _drawn(rule: BoundRule, row: dict[str, object], tables: Sequence[str]) -> list[object]:
+    """Return what the treatments of a rule fixed: numbers, and the names of their tables."""
+    found: list[object] = []
+    for step in rule.steps:
+        prefix = parameter_column(step.slot, "")
+        own = {k.removeprefix(prefix): v for k, v in row.items() if k.startswith(prefix)}
+        found += [step.treatment.keyword, sorted(own.items())]
+        found += [name for name in tables if f"_{prefix}" in name]
+    return found
