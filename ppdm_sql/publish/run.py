@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -23,26 +22,27 @@ from ppdm_sql.errors import (
     placed_at,
     suggest,
 )
-from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name, QualifiedName, chain
+from ppdm_sql.publish.artefact import check_targets, compare, refuse_identifiers, taken
 from ppdm_sql.publish.ledger import persons_of, published_columns, told_together
 from ppdm_sql.publish.linking import (
     linking,
     links_before,
     links_of,
-    refuse_other_links,
     shared_links,
 )
+from ppdm_sql.publish.options import options_of
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import (
     SHUFFLE,
     check_again,
     check_pseudonyms,
     settled,
-    snapshot_query,
+    shuffled,
     verify_snapshot,
 )
-from ppdm_sql.release.acceptance import OPTION as ACCEPT
+from ppdm_sql.publish.snapshot import published_columns as as_published
+from ppdm_sql.publish.unlinkable import under_keys
 from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.version import released
 from ppdm_sql.store import parameters
@@ -52,39 +52,27 @@ from ppdm_sql.store.publications import (
     Outgoing,
     Publication,
     new_name,
-    publication_keys,
     record_publication,
     settle,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from ppdm_sql.delivery.destinations import Destination
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import PublishRelease
-    from ppdm_sql.parameters import Drawn
     from ppdm_sql.publish.linking import Link
     from ppdm_sql.release.acceptance import Acceptance
-    from ppdm_sql.release.model import BoundRule, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import ColumnEntry, Entry
-    from ppdm_sql.store.keys import RootKey
-    from ppdm_sql.store.parameters import VersionStorage
     from ppdm_sql.store.publications import PublishedColumn
 
 _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
     "duckdb": DatabaseFile,
     "parquet": ParquetFolder,
-}
-_OPTIONS: dict[str, tuple[type, str]] = {
-    "unlinkable": (bool, "true or false"),
-    "strict": (bool, "true or false"),
-    "recipient": (str, "a text"),
-    ACCEPT: (tuple, "a list of codes"),
 }
 _CAUSES = {
     EngineKind.DISK: "the disk is full, or may not be written",
@@ -129,20 +117,6 @@ class Published:
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _OtherKeys:
-    """A version under keys of its own: the parameter row is another, the tables are the same."""
-
-    usual: VersionStorage
-    parameters: QualifiedName
-
-    def parameter_table(self) -> QualifiedName:
-        return self.parameters
-
-    def lookup_table(self, slot: str, table: str) -> QualifiedName:
-        return self.usual.lookup_table(slot, table)
-
-
 def publish(releases: Releases, statement: PublishRelease) -> Published:
     """Write releases to a new file or folder and put it in its place, all or nothing."""
     engine = releases.engine
@@ -162,7 +136,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             code="unknown_format",
         )
     _refuse_shadows(engine, statement)
-    options = _options(statement)
+    options = options_of(statement)
     names = _full_names(releases, statement)
     wanted = Place(statement.path, statement.format != "duckdb", statement.path_span)
     target = target_of(wanted, names)
@@ -271,10 +245,15 @@ def _write_release(
     accepted = (*version.release.accepted, *accepted_in(wanted.options, listed))
     with settled(version) as fixed:
         check_again(fixed, accepted)
-        with _under_keys(releases, fixed, publication) as keyed:
-            written = destination.write(entry.name, snapshot_query(keyed), comments)
-        releases.on_stage(f"checking {entry.name}")
+        with under_keys(releases, fixed, publication) as keyed, taken(keyed) as snapshot:
+            refuse_identifiers(snapshot)
+            check_targets(snapshot)
+            shown = as_published(snapshot, publication.format == "parquet")
+            written = destination.write(entry.name, shuffled(snapshot, shown), comments)
+            releases.on_stage(f"checking {entry.name}")
+            compare(snapshot, shown, written)
         targets = verify_snapshot(fixed, written, accepted)
+        persons = persons_of(fixed)
         if publication.unlinkable and links:
             names = (name.text for rule, _, _ in linking(fixed.release) for name in rule.names)
             check_pseudonyms(fixed, written, list(dict.fromkeys(names)))
@@ -292,56 +271,9 @@ def _write_release(
         agreement,
         accepted,
         version,
-        persons_of(version),
+        persons,
         published_columns(version),
     )
-
-
-@contextmanager
-def _under_keys(
-    releases: Releases, version: Version, publication: Publication
-) -> Iterator[Version]:
-    """Give a version with its pseudonyms under keys of their own, if that is asked for."""
-    release, entry = version.release, version.entry
-    if publication.unlinkable:
-        refuse_other_links(releases, version)
-    redrawn = list(linking(release)) if publication.unlinkable else []
-    if not redrawn:
-        yield version
-        return
-    if release.agreement is not None:
-        raise Refused(
-            f"'{entry.name}' is made under an agreement, so that sites can join on its pseudonyms",
-            hint="leave unlinkable out, or release the table without the agreement",
-            code="not_agreed",
-        )
-    keys = publication_keys(releases.keys, publication.name, entry.name)
-    row = dict(parameters.read_row(version.engine, entry.storage, entry.tables))
-    for rule, step, _ in redrawn:
-        if release.grouping is not None and rule.role is Role.QUASI:
-            # Its pseudonyms are part of the combinations that GENERALIZE knows.
-            raise Refused(
-                f"'{rule.names[0]}' cannot be made unlinkable: GENERALIZE builds on its values",
-                hint="give it another role, or another treatment",
-                code="not_unlinkable",
-            )
-        row |= parameters.parameters_of({step.slot: _redrawn(rule, step, keys)})
-    # The store keeps nothing of this: the keys follow from the name of the publication.
-    with version.engine.lend(parameters.one_row(row)) as lent:
-        yield replace(version, storage=_OtherKeys(entry.storage, lent))
-
-
-def _redrawn(rule: BoundRule, step: Step, keys: RootKey) -> Drawn:
-    """Return what a treatment draws under other keys, where no other one builds on its values."""
-    after = rule.steps[rule.steps.index(step) :]
-    if not all(later.treatment.traits.draws_from_keys for later in after):
-        raise Refused(
-            f"'{rule.names[0]}' cannot be made unlinkable: what comes after {step.treatment.keyword}"
-            " was drawn from its values",
-            hint=f"let {step.treatment.keyword} be the last treatment of the column",
-            code="not_unlinkable",
-        )
-    return step.treatment.draw({}, keys, None)
 
 
 def _comment(column: ColumnEntry) -> str:
@@ -367,39 +299,6 @@ def _full_names(releases: Releases, statement: PublishRelease) -> list[Qualified
             )
         names.append(name)
     return names
-
-
-@dataclass(frozen=True, slots=True)
-class _Options:
-    """What WITH says of a publication."""
-
-    unlinkable: bool = False
-    is_strict: bool = False
-    recipient: str | None = None
-
-
-def _options(statement: PublishRelease) -> _Options:
-    given: dict[str, object] = {}
-    for option in statement.options:
-        if option.name not in _OPTIONS:
-            raise BindError(
-                f"unknown option '{option.name}'",
-                option.span,
-                suggest(option.name, _OPTIONS),
-                code="unknown_option",
-            )
-        kind, said = _OPTIONS[option.name]
-        if not isinstance(option.value, kind) or option.value == "":
-            raise BindError(
-                f"option '{option.name}' must be {said}", option.span, code="bad_option"
-            )
-        given[option.name] = option.value
-    recipient = given.get("recipient")
-    return _Options(
-        bool(given.get("unlinkable")),
-        bool(given.get("strict")),
-        str(recipient) if recipient is not None else None,
-    )
 
 
 def _refuse_shadows(engine: Engine, statement: PublishRelease) -> None:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import Source
+    from ppdm_sql.publish.artefact import Snapshot
     from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.release.model import Release
     from ppdm_sql.release.version import Version
@@ -90,14 +91,17 @@ def _used_columns(release: Release) -> list[Name]:
     return list(dict.fromkeys(names))
 
 
-def snapshot_query(version: Version) -> exp.Select:
-    """Return the SELECT that writes a release, in an order unrelated to any other."""
-    rows = version.select()
-    shown = [_published(name, type_) for name, type_ in version.engine.columns(rows)]
-    source = rows.subquery(exp.to_identifier(_ROWS, quoted=True))
+def published_columns(snapshot: Snapshot, is_parquet: bool) -> list[exp.Expr]:
+    """Return the columns as they are published: in types that any client reads."""
+    return [_published(name, type_, is_parquet) for name, type_ in snapshot.columns]
+
+
+def shuffled(snapshot: Snapshot, shown: Sequence[exp.Expr]) -> exp.Select:
+    """Return the SELECT that writes a snapshot, in an order unrelated to any other."""
     # Of a random number, so that DuckDB asks anew for each row.
     draw = exp.Anonymous(this=SHUFFLE.name, expressions=[_random()])
-    return exp.select(*shown).from_(source).order_by(draw)
+    columns = (tree.copy() for tree in shown)
+    return exp.select(*columns).from_(snapshot.rows()).order_by(draw)
 
 
 def verify_snapshot(
@@ -172,7 +176,7 @@ def _distinct(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> list[in
     return list(row.values())
 
 
-def _published(name: str, type_: str) -> exp.Expr:
+def _published(name: str, type_: str, is_parquet: bool) -> exp.Expr:
     """Return a column as it is published: the type of an ENUM lists values that no row has."""
     if _UNREADABLE.search(_ENUM.sub("", type_)):
         raise Refused(
@@ -182,6 +186,8 @@ def _published(name: str, type_: str) -> exp.Expr:
         )
     column: exp.Expr = _column(name)
     plain = _ENUM.sub("VARCHAR", type_).replace(_NULL, "INTEGER")
+    if is_parquet and plain in ("HUGEINT", "UHUGEINT"):
+        plain = "DECIMAL(38,0)"  # DuckDB would write a DOUBLE, which is another number
     if plain != type_:
         column = exp.Cast(this=column, to=exp.var(plain))
     return exp.alias_(column, exp.to_identifier(name, quoted=True))

@@ -173,7 +173,8 @@ class Noise(NumberTreatment):
         parameters: dict[str, Parameter] = {}
         for index, distribution in enumerate(self.distributions):
             high, low = key_words(keys.derive("noise 2", self._drawn_for(index)))
-            unit = self._unit(index, statistics)
+            # Sites may have a column in different types, and other decimals.
+            unit = 0.0 if keys.is_agreed else self._unit(index, statistics)
             if previous is not None:
                 unit = previous.number(f"unit_{index}")
             else:

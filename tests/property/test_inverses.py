@@ -338,7 +338,7 @@ def test_some_treatments_have_no_way_back(keyword: str) -> None:
 def test_no_instance_without_a_way_back_passes_for_one_with(shared: Owner) -> None:
     shared.execute("CREATE TABLE plain AS SELECT i AS id, i AS x FROM range(1, 20) AS r (i)")
     for treatment in (
-        "noise(normal(0, 1))",
+        "noise(normal(0, 9))",
         "mean_noise()",
         "microaggregation(size => 3)",
         "suppress()",

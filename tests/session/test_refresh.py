@@ -48,7 +48,7 @@ def failed(owner: Owner, later: str) -> ppdm_sql.PpdmError:
             ": leave them out in a (SELECT …) source, or make them NULL there",
         ),
         (
-            "noise(normal(0, 1))",
+            "noise(normal(0, 9))",
             "(NULL, 4711)",
             ": a row without a KEY gets no noise; leave such rows out in a (SELECT …) source",
         ),

@@ -423,7 +423,7 @@ def test_a_refresh_follows_a_source_that_became_another_column(owner: Owner) -> 
     for name in ("a", "v"):
         owner.execute(
             f"CREATE RELEASE r.{name} FROM {name} (id KEY AS pseudonym(),"
-            " x SENSITIVE AS noise(normal(0, 1)))"
+            " x SENSITIVE AS noise(normal(0, 9)))"
         )
     met = "SELECT count(*) FROM r.a JOIN r.v USING (id)"
     assert owner.execute(met).fetchall() == [(5,)]

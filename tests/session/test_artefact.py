@@ -1,0 +1,105 @@
+"""What is published is checked as it is: targets, IDENTIFIERs, and the file against the snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from ppdm_sql.errors import Refused
+from ppdm_sql.publish import artefact, run, snapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ppdm_sql.owner import Owner
+
+
+@pytest.fixture
+def clinic(owner: Owner) -> Owner:
+    owner.execute(
+        "CREATE TABLE t AS SELECT range AS id, 'name ' || range AS name, (range // 10)::INTEGER AS age,"
+        " range % 3 AS ill FROM range(60)"
+    )
+    return owner
+
+
+def test_a_copy_of_an_identifier_does_not_leave(clinic: Owner, tmp_path: Path) -> None:
+    """Sixty persons are too few to say that a column names them; the IDENTIFIER beside it does."""
+    source = "(SELECT *, CASE WHEN id % 3 = 0 THEN 'x' ELSE name END AS note FROM t)"
+    clinic.execute(f"CREATE RELEASE r.a FROM {source} (id KEY, name IDENTIFIER, note NEUTRAL)")
+    with pytest.raises(Refused, match="'note' shows the IDENTIFIER 'name'") as caught:
+        clinic.publish("r.a", to=tmp_path / "a.duckdb")
+    assert caught.value.code == "shows_identifier"
+    assert not (tmp_path / "a.duckdb").exists()
+    source = "(SELECT *, CASE WHEN id % 3 > 0 THEN 'x' ELSE name END AS note FROM t)"
+    clinic.execute(f"CREATE RELEASE r.b FROM {source} (id KEY, name IDENTIFIER, note NEUTRAL)")
+    clinic.publish("r.b", to=tmp_path / "b.duckdb")
+
+
+def test_targets_are_counted_on_the_snapshot(
+    clinic: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Takes the check of the search away: the plain one alone stops what misses its targets."""
+    clinic.execute(
+        "CREATE RELEASE r.a FROM t (id KEY, age QUASI, ill SENSITIVE)"
+        " GENERALIZE age UNTIL k = 5, l(ill) = 2"
+    )
+    monkeypatch.setattr(run, "verify_snapshot", lambda *_: ())
+    clinic.publish("r.a", to=tmp_path / "a.duckdb")
+    clinic.execute("DELETE FROM t WHERE age = 3 AND id % 10 > 2")
+    with pytest.raises(Refused, match="does not reach its targets"):
+        clinic.publish("r.a", to=tmp_path / "b.duckdb")
+    clinic.execute("DELETE FROM t WHERE age = 3; UPDATE t SET ill = 1 WHERE age = 4")
+    with pytest.raises(Refused, match="does not reach its targets"):
+        clinic.publish("r.a", to=tmp_path / "c.duckdb")
+    assert not (tmp_path / "b.duckdb").exists()
+
+
+@pytest.mark.parametrize("form", ["duckdb", "parquet"])
+@pytest.mark.parametrize(
+    "damage", ["a row is lost", "a row comes twice", "a value is another", "two values swap"]
+)
+def test_a_file_that_is_not_the_snapshot_is_not_published(
+    clinic: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, damage: str
+) -> None:
+    shuffled = snapshot.shuffled
+
+    def damaged(taken: artefact.Snapshot, shown: list[object]) -> object:
+        from sqlglot import parse_one
+
+        text = shuffled(taken, shown).sql("duckdb")  # type: ignore[arg-type]
+        changed = {
+            "a row is lost": f"SELECT * FROM ({text}) LIMIT 59",
+            "a row comes twice": f"SELECT * FROM ({text}) UNION ALL (SELECT * FROM ({text}) LIMIT 1)",
+            "a value is another": f"SELECT age + (age = 3)::INTEGER AS age, ill FROM ({text})",
+            "two values swap": f"SELECT CASE age WHEN 1 THEN 2 WHEN 2 THEN 1 ELSE age END AS age, ill FROM ({text})",
+        }
+        return parse_one(changed[damage], dialect="duckdb")
+
+    clinic.execute("UPDATE t SET ill = age")
+    clinic.execute("CREATE RELEASE r.a FROM t (id KEY, age QUASI, ill NEUTRAL)")
+    monkeypatch.setattr(run, "shuffled", damaged)
+    with pytest.raises(Refused, match="was not written as it is"):
+        clinic.publish("r.a", to=tmp_path / "study", format=form)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_large_whole_numbers_are_themselves_in_parquet(owner: Owner, tmp_path: Path) -> None:
+    """DuckDB writes a HUGEINT to Parquet as a DOUBLE: 12345678901234567890 was …936."""
+    owner.execute("CREATE TABLE t AS SELECT 12345678901234567890::HUGEINT AS n")
+    owner.execute("CREATE RELEASE r.t FROM t (n NEUTRAL)")
+    owner.publish("r.t", to=tmp_path / "study", format="parquet")
+    with duckdb.connect() as client:
+        (value,) = client.execute(f"FROM '{tmp_path}/study/r.t.parquet'").fetchall()[0]
+    assert int(value) == 12345678901234567890
+
+
+def test_nothing_of_the_snapshot_stays(clinic: Owner, tmp_path: Path) -> None:
+    clinic.execute("CREATE RELEASE r.a FROM t (id KEY AS pseudonym(), age QUASI, name IDENTIFIER)")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb")
+    assert clinic.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall() == []
+    with duckdb.connect(tmp_path / "a.duckdb", read_only=True) as file:
+        names = [row[0] for row in file.execute("DESCRIBE r.a").fetchall()]
+    assert names == ["id", "age"]
