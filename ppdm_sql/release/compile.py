@@ -352,12 +352,12 @@ def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) ->
 
 def _stage_source(plan: Plan, stage: int, carried: Mapping[str, exp.Expr]) -> exp.Expr:
     if stage == 0:
-        return _source(plan.release, plan.target)
+        return _source(plan.release, plan.target, carried)
     inner = _select(plan, stage, is_final=False, carried=carried)
     return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
 
 
-def _source(release: Release, target: SqlTarget) -> exp.Expr:
+def _source(release: Release, target: SqlTarget, carried: Mapping[str, exp.Expr]) -> exp.Expr:
     """Return the source; under an agreement with its KEY as the sites share it."""
     table = source_table(release.source)
     if release.agreement is None:
@@ -365,8 +365,12 @@ def _source(release: Release, target: SqlTarget) -> exp.Expr:
     keys = {rule.columns[0].name for rule in release.rules if rule.role is Role.KEY}
     used = [column for rule in release.released_rules for column in rule.columns]
     used += [release.row_key] if release.row_key is not None else []
+    names = [column.name for column in used]
+    names += [
+        Name(column.name) for tree in carried.values() for column in tree.find_all(exp.Column)
+    ]
     shown: dict[Name, exp.Expr] = {}
-    for name in dict.fromkeys(column.name for column in used):
+    for name in dict.fromkeys(names):
         value: exp.Expr = column_of(name.text, _INPUT)
         shown[name] = named(canonical_key(value) if name in keys else value, name.text)
         check_tree(shown[name], target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import warnings
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -342,14 +343,16 @@ def test_decimals_of_noise_tell_whose_rows_are_one_persons(owner: Owner) -> None
     owner.execute(
         "CREATE TABLE t AS SELECT i // 4 AS id, i % 8 AS town, i AS bill FROM range(400) AS n (i)"
     )
-    with pytest.warns(ppdm_sql.PrivacyWarning, match="decimals tell which rows"):
-        owner.execute(
-            "CREATE RELEASE r FROM t (id KEY, town QUASI, bill SENSITIVE AS noise(normal(0, 9)))"
-        )
+    release = "CREATE OR REPLACE RELEASE r FROM t (id KEY, town QUASI, bill SENSITIVE AS {})"
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="differences between them"):
+        owner.execute(release.format("noise(normal(0, 9), per => 'person', round => false)"))
     report = owner.audit("r")
     assert (report.values("k")[""], report.values("k_linked")[""]) == (50, 50)
     told = next(figure for figure in report.figures if figure.name == "k_linked")
     assert told.sentence.endswith("put together by the decimals of bill, show the same")
+    with pytest.warns(ppdm_sql.PrivacyWarning):
+        owner.execute(release.format("noise(normal(0, 9), per => 'person')"))
+    assert owner.audit("r").values("k_linked") == {}  # rounded, they tell nothing
 
 
 def test_columns_of_nothing_but_null_show_nothing(owner: Owner) -> None:
@@ -585,11 +588,25 @@ def test_a_background_that_fails_is_told_at_its_place(clinic: Owner) -> None:
     assert "secret" not in str(caught.value)
 
 
-def test_versions_are_compared(clinic: Owner) -> None:
+def seen(owner: Owner, release: str, folder: Path) -> None:
+    """Have somebody see the newest version of a release: drafts help no attacker."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ppdm_sql.PrivacyWarning)
+        owner.publish(release, to=folder / "seen.duckdb")
+
+
+def test_a_draft_that_nobody_saw_is_not_attacked_with(clinic: Owner) -> None:
+    clinic.execute("REFRESH RELEASE research.patients")
+    assert clinic.audit("research.patients").values("differencing") == {}
+
+
+def test_versions_are_compared(clinic: Owner, tmp_path: Path) -> None:
+    seen(clinic, "research.patients", tmp_path)
     clinic.execute("REFRESH RELEASE research.patients")
     report = clinic.audit("research.patients")
     assert report.values("differencing")["pay"] == 0
     assert report.values("differencing_classes") == {"": 0.0}
+    seen(clinic, "research.patients", tmp_path)
     clinic.execute(
         f"CREATE OR REPLACE RELEASE research.patients FROM clinic.patients ({RULES})"
         " GENERALIZE zip USING digits, age USING ages UNTIL k = 40"
@@ -597,7 +614,7 @@ def test_versions_are_compared(clinic: Owner) -> None:
     assert "differencing_classes" in {a.attack for a in clinic.audit("research.patients").attacks}
 
 
-def test_what_the_version_before_showed_stays_shown(clinic: Owner) -> None:
+def test_what_the_version_before_showed_stays_shown(clinic: Owner, tmp_path: Path) -> None:
     shown = "age SENSITIVE AS keep(), illness SENSITIVE AS keep(), day NEUTRAL AS keep()"
     hidden = (
         "age SENSITIVE AS suppress(), illness SENSITIVE AS mapping(), day NEUTRAL AS translation()"
@@ -607,42 +624,45 @@ def test_what_the_version_before_showed_stays_shown(clinic: Owner) -> None:
             f"CREATE OR REPLACE RELEASE research.r FROM clinic.patients"
             f" (id KEY, zip QUASI, {rules}) GENERALIZE zip USING digits UNTIL k = 5"
         )
+        seen(clinic, "research.r", tmp_path)
     found = clinic.audit("research.r").values("differencing_values")
     assert found == {"zip": 0, "age": 1, "illness": 1, "day": 1}
     clinic.execute("REFRESH RELEASE research.r")  # takes nothing back either
+    seen(clinic, "research.r", tmp_path)
     again = clinic.audit("research.r")
     assert again.values("differencing_values") == found
     assert again.left_out == ()
     for _ in range(5):
         clinic.execute("REFRESH RELEASE research.r")
+        seen(clinic, "research.r", tmp_path)
     assert clinic.audit("research.r").left_out == ("of earlier versions, not all were compared",)
 
 
-def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner) -> None:
-    clinic.execute(
-        "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (age QUASI);"
-        "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (id KEY, age QUASI)"
-    )
+def test_a_version_that_cannot_be_read_is_left_out(clinic: Owner, tmp_path: Path) -> None:
+    def made(columns: str, source: str = "clinic.patients") -> None:
+        clinic.execute(f"CREATE OR REPLACE RELEASE research.patients FROM {source} ({columns})")
+
+    made("age QUASI")
+    seen(clinic, "research.patients", tmp_path)
+    made("id KEY, age QUASI")
     (reason,) = clinic.audit("research.patients").left_out
     assert reason == "differencing was not tried: the version before has no KEY that is unique"
-    clinic.execute("CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (age QUASI)")
+    seen(clinic, "research.patients", tmp_path)
+    made("age QUASI")
     (reason,) = clinic.audit("research.patients").left_out
     assert "rows of two versions cannot be matched" in reason
-    clinic.execute(
-        "CREATE TABLE other AS SELECT id, age FROM clinic.patients;"
-        "CREATE OR REPLACE RELEASE research.patients FROM other (id KEY, age QUASI);"
-        "CREATE OR REPLACE RELEASE research.patients FROM clinic.patients (id KEY, age QUASI);"
-        "DROP TABLE other"
-    )
+    clinic.execute("CREATE TABLE other AS SELECT id, age FROM clinic.patients")
+    made("id KEY, age QUASI", "other")
+    seen(clinic, "research.patients", tmp_path)
+    made("id KEY, age QUASI")
+    clinic.execute("DROP TABLE other")
     (reason,) = clinic.audit("research.patients").left_out
     assert "cannot be read any more" in reason
-    clinic.execute(
-        "CREATE TABLE texts AS SELECT id, age::VARCHAR AS age FROM clinic.patients;"
-        "CREATE OR REPLACE RELEASE research.patients FROM (SELECT id, age::INTEGER AS age FROM"
-        " texts) (id KEY, age QUASI);"
-        "CREATE OR REPLACE RELEASE research.patients FROM texts (id KEY, age QUASI);"
-        "UPDATE texts SET age = 'old' WHERE id = 3"
-    )
+    clinic.execute("CREATE TABLE texts AS SELECT id, age::VARCHAR AS age FROM clinic.patients")
+    made("id KEY, age QUASI", "(SELECT id, age::INTEGER AS age FROM texts)")
+    seen(clinic, "research.patients", tmp_path)
+    made("id KEY, age QUASI", "texts")
+    clinic.execute("UPDATE texts SET age = 'old' WHERE id = 3")
     (reason,) = clinic.audit("research.patients").left_out
     assert "cannot be read any more" in reason
 
@@ -1050,3 +1070,52 @@ def test_precision_is_that_of_the_release_with_its_untouched_rows(clinic: Owner)
     found = clinic.audit("research.delicate", is_internal=True).values("precision")
     assert found == {"": said["precision of the release"]}
     assert said["precision of the release"] != said["precision of treated rows"]
+
+
+# What was broken
+
+
+def test_a_report_tells_nothing_of_a_column_that_is_suppressed(
+    owner: Owner, tmp_path: Path
+) -> None:
+    """Before: `homogeneous` and bars of a suppressed illness named the ward in which all have it."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT range AS id, chr(65 + (range // 100)::INTEGER) AS ward,"
+        " range < 100 OR range % 7 = 0 AS hiv, range % 5 AS other FROM range(300);"
+        "CREATE RELEASE r FROM t"
+        " (id KEY, ward QUASI, hiv SENSITIVE AS suppress(), other SENSITIVE)"
+    )
+    report = owner.audit("r", to=tmp_path / "report.json")
+    told = json.loads((tmp_path / "report.json").read_text())
+    of_hiv = [figure for figure in told["figures"] if figure["about"] == "hiv"]
+    assert of_hiv
+    assert {figure["value"] for figure in of_hiv} == {None}
+    assert report.values("homogeneous")["hiv"] is None
+    (column,) = [column for column in told["columns"] if column["name"] == "hiv"]
+    assert not any(column["before"]["bars"])
+    internal = owner.audit("r", is_internal=True)
+    assert internal.values("homogeneous")["hiv"]  # the owner sees it
+
+
+def test_the_average_risk_follows_the_background_and_stays_below_the_largest(owner: Owner) -> None:
+    """As ARX: the sum of f / F over the classes, divided by n. Before: 0.52 above 0.056."""
+    owner.execute(
+        "CREATE TABLE everybody AS SELECT range AS id, range % 10 AS a, range // 10 % 6 AS b"
+        " FROM range(600);"
+        "CREATE TABLE t AS FROM everybody WHERE id < 90;"
+        "CREATE RELEASE r FROM t (id KEY AS keep(), a QUASI, b QUASI)"
+    )
+    exact = owner.audit("r", against="everybody", is_internal=True)
+    rows = owner.sql(
+        "SELECT count(*) AS f, any_value(n) AS F FROM t JOIN (SELECT a, b, count(*) AS n FROM"
+        " everybody GROUP BY ALL) USING (a, b) GROUP BY a, b"
+    ).fetchall()
+    assert exact.values("marketer")[""] == pytest.approx(sum(f / large for f, large in rows) / 90)
+    largest = exact.values("journalist")[""]
+    assert largest == pytest.approx(1 / min(large for _, large in rows))
+    public = owner.audit("r", against="everybody")
+    marketer, journalist = (public.values(name)[""] for name in ("marketer", "journalist"))
+    assert marketer is not None
+    assert journalist is not None
+    assert marketer <= journalist
+    assert exact.values("at_risk")[""] == 0

@@ -102,6 +102,7 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
     smallest = classes.least(persons)
     total, k = len(smallest), int(persons.min())
     around = persons if population is None else np.maximum(population, persons)
+    exposed = classes.least(around)
     known = (
         "it is looked for in the release alone"
         if population is None
@@ -143,16 +144,16 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "risk",
             "marketer",
             "",
-            float((1 / smallest).mean()),
-            f"share of {who}s found when all are looked for by their quasi-identifiers",
+            float((1 / exposed).mean()),
+            f"share of {who}s found when all are looked for by their quasi-identifiers: {known}",
             total,
         ),
         Figure(
             "risk",
             "at_risk",
             "",
-            float((1 / smallest > AT_RISK).mean()),
-            f"share of {who}s found with a probability above {AT_RISK:g}",
+            float((1 / exposed > AT_RISK).mean()),
+            f"share of {who}s found with a probability above {AT_RISK:g}: {known}",
             total,
         ),
     ]

@@ -83,11 +83,14 @@ def disclosed(report: Report) -> Report:
     # Even a rough correlation tells the angle of a turn.
     mixed = _names(report, lambda traits: traits.mixes_columns)
     noised = _names(report, lambda traits: traits.stays_near)
+    # Of a column that is always NULL nothing was released, so nothing of it is told.
+    unseen = _names(report, lambda traits: traits.is_always_null)
 
     def is_owners(figure: Figure) -> bool:
         about = figure.about
         return (
             figure.is_owners
+            or about in unseen
             or (figure.name in _OF_COLUMN and about in secret)
             or (figure.name in _OF_TABLE and bool(secret))
             or (figure.name == "correlation" and about in mixed)
@@ -100,11 +103,12 @@ def disclosed(report: Report) -> Report:
         else _figure(figure, figure.about in secret)
         for figure in report.figures
     )
+    figures = tuple(_below_the_largest(figure, figures) for figure in figures)
     # A KEY is no column of the report: what is not known to be harmless is not told.
     harmless = noised | ({column.name for column in report.columns} - secret)
     attacks = tuple(_attack(attack, harmless) for attack in report.attacks)
     columns = tuple(
-        _column(column, report.stamp.rows, column.name in secret, column.name in mixed)
+        _column(column, report.stamp.rows, column.name in secret | unseen, column.name in mixed)
         for column in report.columns
     )
     worst = strongest(report.attacks)
@@ -119,6 +123,14 @@ def disclosed(report: Report) -> Report:
         class_sizes=_sizes(report.class_sizes),
         singling=tuple(_set(one, people) for one in report.singling),
     )
+
+
+def _below_the_largest(figure: Figure, figures: Sequence[Figure]) -> Figure:
+    """Keep an average at or below its largest part, however both were rounded."""
+    if figure.name != "marketer" or figure.value is None:
+        return figure
+    largest = next((one.value for one in figures if one.name == "journalist"), None)
+    return figure if largest is None else replace(figure, value=min(figure.value, largest))
 
 
 def _figure(figure: Figure, is_secret: bool) -> Figure:

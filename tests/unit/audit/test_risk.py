@@ -66,13 +66,16 @@ def test_worked_example() -> None:
     assert found["at_risk"] == 1
 
 
-def test_a_background_table_changes_the_journalist_alone() -> None:
-    """Its groups may be large because it has few columns: whoever knows all of them finds more."""
+def test_a_background_table_changes_who_may_be_anybody() -> None:
+    """Prosecutor, k and uniques are of those who are known to be in the data."""
     classes = classes_of(subject(quasi("a", [0, 0, 1, 1, 1])))
     alone = {f.name: f.value for f in risk_figures(classes)}
     found = {f.name: f.value for f in risk_figures(classes, np.array([10, 0]))}
     assert found.pop("journalist") == pytest.approx(1 / 3)  # 3 were released, whom it does not know
     assert alone.pop("journalist") == pytest.approx(1 / 2)
+    assert found.pop("marketer") == pytest.approx((2 / 10 + 3 / 3) / 5)  # as ARX: f / F over n
+    assert alone.pop("marketer") == pytest.approx(2 / 5)
+    assert (found.pop("at_risk"), alone.pop("at_risk")) == (pytest.approx(3 / 5), 1.0)
     assert found == alone
 
 

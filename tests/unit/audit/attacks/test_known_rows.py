@@ -152,5 +152,6 @@ def test_few_rows_of_many_columns_still_give_a_guess() -> None:
 def test_any_turn_is_found(degrees: float, rows: list[tuple[int, int, int]]) -> None:
     x = np.array(rows, dtype=float)
     y = rotated(x, degrees)
-    if np.linalg.matrix_rank(x[:3]) == 3:
+    # Of rows that nearly lie in a plane, three pairs fix a turn only to their rounding.
+    if np.linalg.cond(x[:3]) < 100:
         assert guess_rows(x[:3], y[:3], y, [traits_of("rotation")]) == pytest.approx(x, abs=1e-3)
