@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.traits import Traits
 
 _HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
+_MOST_VERSIONS = 20
+"""Versions that classes are counted together with: each costs a join."""
 _FEW = 5
 """Newcomers below which a difference of sums tells something of each."""
 
@@ -137,6 +139,12 @@ def _classes(
     for one in reversed(earlier):
         if (one.release_id, one.version) in seen:
             continue
+        if len(seen) > _MOST_VERSIONS:
+            yield (
+                f"{version.entry.name}: classes were counted together with the last"
+                f" {_MOST_VERSIONS} versions that were published, not with older ones"
+            )
+            return
         seen.add((one.release_id, one.version))
         other = _opened(releases, one)
         if other is None or not _same_persons(version, other):

@@ -41,7 +41,7 @@ def test_no_class_of_a_volatile_source_is_published_below_k(
         "INSERT INTO drawn SELECT id FROM t"
     )
     published = 0
-    for turn in range(25):
+    for turn in range(10):
         to = tmp_path / (f"{turn}.duckdb" if format_ == "duckdb" else f"{turn}/")
         try:
             owner.execute(
