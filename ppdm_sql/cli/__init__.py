@@ -19,13 +19,13 @@ from ppdm_sql import EngineError, PpdmError, PrivacyWarning, __version__, connec
 from ppdm_sql import combine as combine_files
 from ppdm_sql.cli import output
 from ppdm_sql.cli.interrupt import interruptible
+from ppdm_sql.cli.passphrase import ask_passphrase
 from ppdm_sql.cli.progress import show_progress
 from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import EngineKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from ppdm_sql.owner import Owner
 
@@ -87,7 +87,7 @@ def run(script: IO[str], database: str, form: str, rows: int) -> None:
     except UnicodeDecodeError:
         raise PpdmError("the script is not UTF-8 text", code="not_text") from None
     with _owner(database) as owner, show_progress(owner) as bar:
-        owner.on_passphrase(partial(_ask_passphrase, bar.paused))
+        owner.on_passphrase(partial(ask_passphrase, bar.paused))
         for result in owner.results(text):
             with bar.paused():
                 output.print_result(result, form, rows)
@@ -326,23 +326,6 @@ def audit(
         pages += [] if page is None else [page]
     with _owner(database, must_exist=True) as owner:
         run_audit(owner, release, against, into, pages, require, internal)
-
-
-def _ask_passphrase(pause: Callable[[], AbstractContextManager[None]], is_new: bool) -> str:
-    """Take the passphrase of an agreement file from the environment, or ask for it."""
-    from ppdm_sql.sites.agreements import PASSPHRASE, passphrase_of_environment
-
-    if os.environ.get(PASSPHRASE) or not sys.stdin.isatty():
-        return passphrase_of_environment(is_new)
-    with pause():
-        word = "New passphrase" if is_new else "Passphrase"
-        asked: str = click.prompt(
-            f"{word} of the agreement file",
-            hide_input=True,
-            confirmation_prompt=is_new,
-            err=True,
-        )
-    return asked
 
 
 @contextmanager

@@ -18,22 +18,30 @@ from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
-from ppdm_sql.release.row_key import canonical_key, canonical_value, row_key_number
+from ppdm_sql.release.row_key import canonical_key
+from ppdm_sql.release.stage_columns import (
+    INPUT,
+    ROW,
+    inputs_of,
+    row_key_of,
+    source_value,
+    source_values,
+    stage_names,
+    uses_source_value,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.release.model import BoundRule, Plan, Release, Step
     from ppdm_sql.treatments.protocol import Joined
 
-_INPUT, _PARAMETERS, _LOOKUP, _ROW = "s", "p", "m", "ppdm_row"
+_PARAMETERS, _LOOKUP = "p", "m"
 KEYS = "keys"
 """Name under which a statistics query counts the distinct row keys, where they are used."""
 KEYED_ROWS = "keyed rows"
 """Name under which it counts the rows that have one."""
-_BOUND_TO_VALUES = 2
-"""The formula from which noise depends on the value that it hides."""
 ROWS = "rows"
 """Name under which a statistics query counts the rows of the source."""
 
@@ -63,9 +71,9 @@ class _Scope:
         return self.stage.plan.release.formula
 
     def source_value(self, index: int) -> exp.Expr:
-        if not _uses_source_value(self.rule, self.place, self.formula):
+        if not uses_source_value(self.rule, self.place, self.formula):
             raise InternalError("a treatment asks for a value that it did not say it uses")
-        return _source_value(self.rule, index, self.place)
+        return source_value(self.rule, index, self.place)
 
     def parameter(self, name: str) -> exp.Expr:
         return column_of(parameter_column(self.slot, name), _PARAMETERS)
@@ -73,10 +81,10 @@ class _Scope:
     def let(self, value: exp.Expr) -> exp.Expr:
         for name, earlier in self.stage.lets.items():
             if earlier == value:
-                return column_of(name, _INPUT)
+                return column_of(name, INPUT)
         name = f"ppdm_{self.slot}_{len(self.stage.lets)}"
         self.stage.lets[name] = value
-        return column_of(name, _INPUT)
+        return column_of(name, INPUT)
 
     def lookup(self, table: str, key: exp.Expr) -> exp.Expr:
         return self.join(table, {"original": key})("released")
@@ -164,7 +172,7 @@ def statistics_query(
     """
     aggregates = _counts(plan.release, more or {}) if stage == 0 else {}
     for rule, step in plan.release.stage(stage):
-        for name, aggregate in step.treatment.statistics(_inputs(rule, stage)).items():
+        for name, aggregate in step.treatment.statistics(inputs_of(rule, stage)).items():
             aggregates[parameter_column(step.slot, name)] = aggregate
     if not aggregates:
         return None
@@ -185,7 +193,7 @@ def counts_query(plan: Plan, more: Mapping[str, exp.Expr]) -> exp.Select | None:
 
 def _counts(release: Release, more: Mapping[str, exp.Expr]) -> dict[str, exp.Expr]:
     aggregates = dict(more)
-    key = _row_key(release, 0)
+    key = row_key_of(release, 0)
     if release.grouping is None or key is not None:
         aggregates[ROWS] = exp.Count(this=exp.Star())
     if key is not None:
@@ -198,16 +206,16 @@ def checks_query(plan: Plan, stage: int) -> exp.Select | None:
     """Return one SELECT for what the treatments of a stage want to see of their results."""
     aggregates: dict[str, exp.Expr] = {}
     shown: list[exp.Expr] = []
-    under = _Stage(plan, _row_key(plan.release, stage))
+    under = _Stage(plan, row_key_of(plan.release, stage))
     for rule, step in plan.release.stage(stage):
         before = [f"{step.slot}_i{i}" for i in range(len(rule.columns))]
         after = [f"{step.slot}_o{i}" for i in range(len(rule.columns))]
         wanted = step.treatment.checks(
-            [column_of(name, _INPUT) for name in before],
-            [column_of(name, _INPUT) for name in after],
+            [column_of(name, INPUT) for name in before],
+            [column_of(name, INPUT) for name in after],
         )
         if wanted:
-            inputs = _inputs(rule, stage)
+            inputs = inputs_of(rule, stage)
             outputs = _outputs(rule, step, stage, under)
             shown += [named(tree, name) for name, tree in zip(before, inputs, strict=True)]
             shown += [named(tree, name) for name, tree in zip(after, outputs, strict=True)]
@@ -216,11 +224,11 @@ def checks_query(plan: Plan, stage: int) -> exp.Select | None:
         return None
     values = _from_stage(exp.select(*shown), under, stage, {})
     return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
-        values.subquery(exp.to_identifier(_INPUT, quoted=True))
+        values.subquery(exp.to_identifier(INPUT, quoted=True))
     )
 
 
-def source_table(source: Source, alias: str = _INPUT) -> exp.Expr:
+def source_table(source: Source, alias: str = INPUT) -> exp.Expr:
     """Return a source as it stands behind FROM."""
     if isinstance(source, QuerySource):
         # A Var is written as it is: the owner's own text.
@@ -244,19 +252,19 @@ def _select(
 ) -> exp.Select:
     """Return the release after a number of stages."""
     last = stages - 1
-    under = _Stage(plan, _row_key(plan.release, last))
+    under = _Stage(plan, row_key_of(plan.release, last))
     shown: list[exp.Expr] = []
     for rule in plan.release.released_rules:
         step = rule.steps[last] if last < len(rule.steps) else None
-        outputs = _outputs(rule, step, last, under) if step else _inputs(rule, last)
-        names = [name.text for name in rule.names] if is_final else list(_stage_names(rule))
+        outputs = _outputs(rule, step, last, under) if step else inputs_of(rule, last)
+        names = [name.text for name in rule.names] if is_final else list(stage_names(rule))
         shown += [named(tree, name) for tree, name in zip(outputs, names, strict=True)]
     if not is_final and under.row_key is not None:
-        shown.append(named(under.row_key, _ROW))
+        shown.append(named(under.row_key, ROW))
     if not is_final:
-        shown += _source_values(plan.release, last)
+        shown += source_values(plan.release, last)
     for name, tree in carried.items():
-        value = _of_source(tree) if last == 0 else column_of(name, _INPUT)
+        value = _of_source(tree) if last == 0 else column_of(name, INPUT)
         shown.append(named(value, name))
     return _from_stage(exp.select(*shown), under, last, carried)
 
@@ -267,7 +275,7 @@ def _of_source(tree: exp.Expr) -> exp.Expr:
     def placed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder):
             return column_of(node.name, _PARAMETERS)
-        return column_of(node.name, _INPUT) if isinstance(node, exp.Column) else node
+        return column_of(node.name, INPUT) if isinstance(node, exp.Column) else node
 
     return tree.copy().transform(placed)
 
@@ -296,10 +304,10 @@ def _with_lets(
     What refers to something computed before stands in a SELECT over it.
     """
     release = under.plan.release
-    known = [column.name for rule in release.released_rules for column in _inputs(rule, stage)]
+    known = [column.name for rule in release.released_rules for column in inputs_of(rule, stage)]
     known += _handed_on(release, stage, carried)
     for layer in _layers(under.lets):
-        shown = [named(column_of(name, _INPUT), name) for name in dict.fromkeys(known)]
+        shown = [named(column_of(name, INPUT), name) for name in dict.fromkeys(known)]
         for name, value in layer.items():
             check_tree(value, under.plan.target)
             if Name(name) in {Name(other) for other in known}:
@@ -310,7 +318,7 @@ def _with_lets(
         inner = exp.select(*shown).from_(source)
         if _use_parameters(layer.values()):
             inner = _join_parameters(inner, under)
-        source = inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+        source = inner.subquery(exp.to_identifier(INPUT, quoted=True))
         known += layer
     return source
 
@@ -346,15 +354,15 @@ def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) ->
         key = [release.row_key.name.text] if release.row_key is not None else []
         trees = (tree for value in carried.values() for tree in value.find_all(exp.Column))
         return [*key, *(tree.name for tree in trees)]
-    values = (tree.alias for tree in _source_values(release, stage - 1))
-    return [*([_ROW] if release.row_key is not None else []), *values, *carried]
+    values = (tree.alias for tree in source_values(release, stage - 1))
+    return [*([ROW] if release.row_key is not None else []), *values, *carried]
 
 
 def _stage_source(plan: Plan, stage: int, carried: Mapping[str, exp.Expr]) -> exp.Expr:
     if stage == 0:
         return _source(plan.release, plan.target, carried)
     inner = _select(plan, stage, is_final=False, carried=carried)
-    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+    return inner.subquery(exp.to_identifier(INPUT, quoted=True))
 
 
 def _source(release: Release, target: SqlTarget, carried: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -371,16 +379,16 @@ def _source(release: Release, target: SqlTarget, carried: Mapping[str, exp.Expr]
     ]
     shown: dict[Name, exp.Expr] = {}
     for name in dict.fromkeys(names):
-        value: exp.Expr = column_of(name.text, _INPUT)
+        value: exp.Expr = column_of(name.text, INPUT)
         shown[name] = named(canonical_key(value) if name in keys else value, name.text)
         check_tree(shown[name], target)
     inner = exp.select(*shown.values()).from_(table)
-    return inner.subquery(exp.to_identifier(_INPUT, quoted=True))
+    return inner.subquery(exp.to_identifier(INPUT, quoted=True))
 
 
 def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[exp.Expr, ...]:
     scope = _Scope(under, step.slot, rule, stage)
-    inputs = _inputs(rule, stage)
+    inputs = inputs_of(rule, stage)
     treatment = step.treatment
     if under.plan.release.execution == "udf":
         outputs = treatment.kernel_expr(inputs, scope)
@@ -389,51 +397,3 @@ def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[ex
     if len(outputs) != len(rule.columns):
         raise InternalError(f"{treatment.keyword} changed the number of columns")
     return outputs
-
-
-def _row_key(release: Release, stage: int) -> exp.Expr | None:
-    """Return the row key as a stage sees it: computed from the source, then handed on."""
-    if release.row_key is None:
-        return None
-    if stage > 0:
-        return column_of(_ROW, _INPUT)
-    return row_key_number(column_of(release.row_key.name.text, _INPUT), release.row_key.type)
-
-
-def _uses_source_value(rule: BoundRule, stage: int, formula: int) -> bool:
-    """Whether a treatment at this stage or a later one needs the original values."""
-    later = (step.treatment.traits for step in rule.steps[stage:])
-    return formula >= _BOUND_TO_VALUES and any(one.uses_source_value for one in later)
-
-
-def _source_values(release: Release, stage: int) -> list[exp.Expr]:
-    """Return the original values that later stages need, as this one hands them on."""
-    return [
-        named(_source_value(rule, index, stage), _source_name(rule, index))
-        for rule in release.released_rules
-        if _uses_source_value(rule, stage + 1, release.formula)
-        for index in range(len(rule.columns))
-    ]
-
-
-def _source_value(rule: BoundRule, index: int, stage: int) -> exp.Expr:
-    if stage > 0:
-        return column_of(_source_name(rule, index), _INPUT)
-    column = rule.columns[index]
-    return canonical_value(column_of(column.name.text, _INPUT), column.type)
-
-
-def _source_name(rule: BoundRule, index: int) -> str:
-    return f"{rule.steps[0].slot}_v{index}"
-
-
-def _inputs(rule: BoundRule, stage: int) -> list[exp.Column]:
-    """Return what a rule's columns are called by the stage that reads them."""
-    if stage == 0:
-        return [column_of(column.name.text, _INPUT) for column in rule.columns]
-    return [column_of(name, _INPUT) for name in _stage_names(rule)]
-
-
-def _stage_names(rule: BoundRule) -> Iterator[str]:
-    first = rule.steps[0].slot
-    return (f"{first}_c{i}" for i in range(len(rule.columns)))
