@@ -212,11 +212,16 @@ class Batches:
         self._analyst = analyst
         self._batches = batches
         self._is_open = True
+        self._one_at_a_time = threading.Lock()
 
     def __iter__(self) -> Self:
         return self
 
     def __next__(self) -> pa.RecordBatch:
+        with self._one_at_a_time:
+            return self._next()
+
+    def _next(self) -> pa.RecordBatch:
         if not self._is_open:
             raise StopIteration
         try:

@@ -16,7 +16,7 @@ _NEUTRAL: frozenset[type[exp.Expr]] = frozenset(
         exp.SHA2, exp.Substring, exp.Collate, exp.Least, exp.TryCast, exp.Abs, exp.Floor, exp.Mod, exp.IntDiv,
         exp.Interval, exp.Var, exp.DataTypeParam, exp.Translate,
         exp.In, exp.Between, exp.Like, exp.ILike, exp.NullSafeEQ, exp.NullSafeNEQ,
-        exp.Lower, exp.Upper, exp.Trim, exp.Coalesce, exp.DateDiff,
+        exp.Lower, exp.Upper, exp.Trim, exp.Coalesce, exp.DateDiff, exp.TimestampTrunc,
     }
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from ppdm_sql.groups.compile import (
     with_high,
 )
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.names import Name
@@ -39,6 +40,41 @@ def linking_column(release: Release) -> Name | None:
         if rule.role is not Role.QUASI and any(one.links_rows for one in rule.traits):
             return rule.names[0]
     return None
+
+
+def may_link(release: Release) -> list[Name]:
+    """Return the other released columns whose values may each be one person's."""
+    return [
+        name
+        for rule in release.released_rules
+        if rule.role is not Role.QUASI
+        and not any(one.is_always_null or one.adds_noise for one in rule.traits)
+        for name, type_ in zip(rule.names, rule.output_types, strict=True)
+        if type_.kind is not Kind.OTHER
+    ]
+
+
+def own_values_query(plan: Plan, name: Name) -> exp.Select:
+    """Return how many values of a column repeat, and how many of these are one person's."""
+    grouping = grouping_of(plan)
+    if grouping.person is None:
+        raise ValueError("persons are told apart by a KEY")
+    person = exp.column(exp.to_identifier(grouping.person.name.text, quoted=True))
+    rows = grouped_select(plan, {_PERSON: person})
+    value = column_of(name.text, ROWS)
+    persons = exp.Count(this=exp.Distinct(expressions=[column_of(_PERSON, ROWS)]))
+    values = (
+        exp.select(named(exp.Count(this=exp.Star()), COUNT), named(persons, _PERSONS))
+        .from_(subquery(rows, ROWS))
+        .where(exp.Not(this=exp.Is(this=value, expression=exp.null())))
+        .group_by(value.copy())
+    )
+    repeats = exp.GT(this=column_of(COUNT, ROWS), expression=exp.Literal.number(1))
+    own = exp.EQ(this=column_of(_PERSONS, ROWS), expression=exp.Literal.number(1))
+    return exp.select(
+        named(exp.CountIf(this=repeats), "repeated"),
+        named(exp.CountIf(this=exp.and_(repeats.copy(), own)), "own"),
+    ).from_(subquery(values, ROWS))
 
 
 def linked_k_query(plan: Plan) -> exp.Select:

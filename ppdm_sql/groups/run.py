@@ -26,7 +26,12 @@ from ppdm_sql.groups.compile import (
 from ppdm_sql.groups.findings import Findings, Generalized, LinkedRows, Population
 from ppdm_sql.groups.high_class import find_ties, unique_untouched_query
 from ppdm_sql.groups.ladders import says_two_things
-from ppdm_sql.groups.linked_rows import linked_k_query, linking_column
+from ppdm_sql.groups.linked_rows import (
+    linked_k_query,
+    linking_column,
+    may_link,
+    own_values_query,
+)
 from ppdm_sql.groups.search.cells import Scale, code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition
 from ppdm_sql.groups.shapes import SUPPRESSED
@@ -46,6 +51,8 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.protocol import InputColumn
 
 
+_MOSTLY = 0.9
+"""The share of repeated values that are one person's from which a column stands for persons."""
 _NOT_THE_SAME = "the source must give the same rows each time it is read"
 _CHANGED = f"write REFRESH RELEASE if rows were deleted or changed since; {_NOT_THE_SAME}"
 
@@ -185,11 +192,22 @@ class Generalizing:
 
     def linked_rows(self, population: Population) -> LinkedRows | None:
         """Count the persons who show the same in all their rows; None where nothing links them."""
-        column = linking_column(self.version.release)
-        if column is None or not population.by_person or self.grouping.person is None:
+        if not population.by_person or self.grouping.person is None:
+            return None
+        column = linking_column(self.version.release) or self._column_of_persons()
+        if column is None:
             return None
         found = self._query(linked_k_query(self.version)).column(COUNT)[0].as_py()
         return LinkedRows(column, int(found or 0))
+
+    def _column_of_persons(self) -> Name | None:
+        """Return a released column whose repeated values are each one person's, nearly always."""
+        for name in may_link(self.version.release):
+            (row,) = self._query(own_values_query(self.version, name)).to_pylist()
+            repeated, own = int(row["repeated"] or 0), int(row["own"] or 0)
+            if repeated and own >= _MOSTLY * repeated:
+                return name
+        return None
 
     def linking_objection(self, linked: LinkedRows | None) -> Objection | None:
         """Return what speaks against a release in which all rows of a person show too much."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.version import Version
 
 _ROWS, _VALUES = "s", "v"
-_LOOKED_AT = (Kind.TEXT, Kind.UUID, Kind.INTEGER)
+_LOOKED_AT = (Kind.TEXT, Kind.UUID, Kind.INTEGER, Kind.ENUM)
 _CONTINUOUS = (Kind.FLOAT, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP)
 FEWEST = 100
 """Persons below which nothing is said of how many are alone in a column."""
@@ -112,9 +113,14 @@ def identifying_columns(
 
 def _unchanged(release: Release) -> Iterator[_Column]:
     number = 0
+    grouping = find_grouping(release)
+    has_untouched = grouping is not None and grouping.when is not None
     for rule in release.released_rules:
         # A KEY that leaves as it is has a warning of its own.
-        if rule.role is Role.KEY or not all(one.shows_originals for one in rule.traits):
+        is_shown = all(one.shows_originals for one in rule.traits) or (
+            rule.is_generalized and has_untouched
+        )
+        if rule.role is Role.KEY or not is_shown:
             continue
         for name, column in zip(rule.names, rule.columns, strict=True):
             kind = column.type.kind

@@ -39,8 +39,11 @@ if TYPE_CHECKING:
     from ppdm_sql.release.model import BoundRule, Release
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.store.catalog import Entry
+    from ppdm_sql.treatments.protocol import InputColumn
 
 
+_BY_ORIGINS = 2
+"""The formula from which rows are keyed by where their KEY comes from, through any expression."""
 _KEPT_KEY = (
     "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; write KEY "
     "alone, which does not leave, or KEY AS pseudonym()"
@@ -170,7 +173,7 @@ class _Making:
         release = self.version.release
         keys = replace(self.releases.keys_of(release), formula=release.formula)
         if release.row_key is not None:
-            keys = replace(keys, row_identity=release.row_key.identity)
+            keys = replace(keys, row_identity=_row_identity(release, release.row_key))
         for rule, step in release.stage(stage):
             statistics = _own(found, step.slot)
             chained = replace(keys, before=_drawn_before(rule, stage, earlier))
@@ -207,6 +210,13 @@ class _Making:
             raise BindError(
                 "a release cannot be its own source", release.source.span, code="own_source"
             ) from None
+
+
+def _row_identity(release: Release, key: InputColumn) -> str:
+    """Return what belongs to whole rows is keyed by: the same however a source writes its KEY."""
+    if release.formula < _BY_ORIGINS or release.agreement is not None:
+        return key.identity
+    return " + ".join(sorted(key.origins)) or key.identity
 
 
 def _accepted(release: Release) -> list[VersionFigure]:

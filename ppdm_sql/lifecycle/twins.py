@@ -16,6 +16,7 @@ from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
+from ppdm_sql.release.lineage import is_unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.protocol import InputColumn
 
 _ROWS = "s"
+_NEARLY = 1.05
+"""A few rows that differ make no other column."""
 
 
 def find_twins(version: Version) -> Iterator[Objection]:
@@ -45,7 +48,7 @@ def _twins_of(
 ) -> Iterator[Objection]:
     for name, column in zip(rule.names, rule.columns, strict=True):
         for other in grouped:
-            if column.origins & other.column.origins and _tells(version, column, other.column):
+            if _may_share(column, other.column) and _tells(version, column, other.column):
                 yield Objection(
                     Acceptance("twin", name),
                     f"'{name}' comes from the same column as '{other.name}', which is generalized:"
@@ -56,8 +59,17 @@ def _twins_of(
                 break
 
 
+def _may_share(one: InputColumn, other: InputColumn) -> bool:
+    """Whether two columns come from one; of what cannot be followed, that they may."""
+    return bool(one.origins & other.origins) or any(map(is_unknown, one.origins | other.origins))
+
+
 def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
-    """Whether, in the rows there are, each value of one column goes with one of the other."""
+    """Whether nearly each value of one column goes with one of the other, in the rows there are.
+
+    Where it is not known that they come from one column, it is a twin only if the generalized one
+    tells it, and does not tell everything: what is different in every row tells any column.
+    """
     first, second = (column_of(column.name.text, _ROWS) for column in (one, other))
     counts: dict[str, exp.Expr] = {
         "first": exp.Count(this=exp.Distinct(expressions=[first])),
@@ -74,7 +86,13 @@ def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
             for value in (first, second)
         )
     )
+    counts["rows"] = exp.Count(this=exp.Star())
     query = exp.select(*(named(tree, name) for name, tree in counts.items()))
     query = query.from_(source_table(version.release.source, _ROWS)).where(both)
     (row,) = version.engine.query(query).to_pylist()
-    return row["first"] > 1 and row["pairs"] in (row["first"], row["second"])
+    if row["first"] < 2:
+        return False
+    told = row["pairs"] <= _NEARLY * row["second"]
+    if one.origins & other.origins:
+        return bool(told or row["pairs"] <= _NEARLY * row["first"])
+    return bool(told and row["second"] > 2 and 2 * row["second"] <= row["rows"])

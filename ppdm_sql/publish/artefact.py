@@ -96,23 +96,15 @@ def refuse_identifiers(snapshot: Snapshot) -> None:
     shown = [
         name
         for rule in snapshot.version.release.released_rules
-        # What becomes a name, a group or noise is no copy.
-        if not any(
-            one.renames or one.generalizes or one.adds_noise or one.is_always_null
-            for one in rule.traits
-        )
+        # What becomes a name is no copy; noise leaves rows alone, and groups those outside WHEN.
+        if not any(one.renames or one.is_always_null for one in rule.traits)
         for name in rule.names
     ]
     pairs = [(name, kept, called) for name in shown for kept, called in snapshot.identifiers]
     if not pairs:
         return
     counts: list[exp.Expr] = [
-        exp.CountIf(
-            this=exp.EQ(
-                this=exp.cast(column_of(name.text, _ROWS), "VARCHAR"),
-                expression=column_of(kept, _ROWS),
-            )
-        )
+        exp.CountIf(this=_same(column_of(name.text, _ROWS), column_of(kept, _ROWS)))
         for name, kept, _ in pairs
     ]
     total, *same = _row(snapshot.version.engine, [exp.Count(this=exp.Star()), *counts], snapshot)
@@ -123,6 +115,15 @@ def refuse_identifiers(snapshot: Snapshot) -> None:
                 hint="list it as IDENTIFIER, too, or treat it",
                 code="shows_identifier",
             )
+
+
+def _same(shown: exp.Expr, identifier: exp.Expr) -> exp.Expr:
+    """Whether two values are written alike, or are one number: 7 and 7.0."""
+    text = exp.cast(shown, "VARCHAR")
+    double = exp.DataType.build("DOUBLE")
+    numbers = (exp.TryCast(this=side.copy(), to=double.copy()) for side in (text, identifier))
+    first, second = numbers
+    return exp.or_(exp.EQ(this=text, expression=identifier), exp.EQ(this=first, expression=second))
 
 
 def check_targets(snapshot: Snapshot) -> None:
@@ -216,7 +217,7 @@ def _as(column: exp.Expr, type_: str | None) -> exp.Expr:
 def _row(engine: Engine, counts: Sequence[exp.Expr], snapshot: Snapshot) -> list[int]:
     shown = [named(tree, f"c{index}") for index, tree in enumerate(counts)]
     (row,) = engine.query(exp.select(*shown).from_(snapshot.rows())).to_pylist()
-    return list(row.values())
+    return [int(value or 0) for value in row.values()]  # of nothing but NULLs, it is NULL
 
 
 def _distinct(column: str) -> exp.Expr:

@@ -16,13 +16,14 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import PpdmError, plural
-from ppdm_sql.groups.compile import find_grouping, fixed_quasi, grouped_select
+from ppdm_sql.groups.compile import HIGH, find_grouping, fixed_quasi, grouped_select, high_flag
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.release.compile import rows_with, source_table
+from ppdm_sql.release.lineage import is_unknown
 from ppdm_sql.store import catalog, parameters
-from ppdm_sql.store.publications import PublishedColumn, list_publications
+from ppdm_sql.store.publications import PublishedColumn, PublishedRelease, list_publications
 from ppdm_sql.treatments import traits_of
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ if TYPE_CHECKING:
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
-    from ppdm_sql.store.publications import Outgoing, Publication, PublishedRelease
+    from ppdm_sql.store.publications import Outgoing, Publication
     from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.treatments.traits import Traits
 
 _HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
+_STAR = "ppdm_star"
 _MOST_VERSIONS = 20
 """Versions that classes are counted together with: each costs a join."""
 _FEW = 5
@@ -78,6 +80,19 @@ def told_together(
         yield from _draws(releases, one, earlier)
         yield from _sums(releases, one, earlier)
         yield from _classes(releases, version, earlier)
+        # Those of one publication are judged together, too.
+        entry = one.entry
+        earlier.append(
+            PublishedRelease(
+                publication,
+                entry.name,
+                entry.version,
+                one.rows,
+                entry.release_id,
+                one.persons,
+                one.columns,
+            )
+        )
 
 
 def _draws(
@@ -88,10 +103,12 @@ def _draws(
         if not any(one.adds_noise for one in _traits(releases, column)):
             continue
         others = {
-            other.key_id: str(one.release)
-            for one in earlier
-            for other in one.columns
-            if other.origins & column.origins
+            other.key_id: str(release)
+            for release, other in (
+                *((one.release, other) for one in earlier for other in one.columns),
+                *((outgoing.entry.name, other) for other in outgoing.columns),
+            )
+            if _may_share(other, column)
             and any(traits.adds_noise for traits in _traits(releases, other))
         }
         others.pop(column.key_id, None)
@@ -114,7 +131,7 @@ def _sums(
             continue
         for one in earlier:
             is_same = any(
-                other.origins == column.origins
+                _may_share(other, column)
                 and any(traits.keeps_sums for traits in _traits(releases, other))
                 for other in one.columns
             )
@@ -133,8 +150,6 @@ def _classes(
 ) -> Iterator[str]:
     """Say where two releases of the same persons cut classes smaller than k, on today's rows."""
     grouping = find_grouping(version.release)
-    if grouping is None:
-        return
     seen: set[tuple[int, int]] = {(version.entry.release_id, version.entry.version)}
     for one in reversed(earlier):
         if (one.release_id, one.version) in seen:
@@ -147,6 +162,10 @@ def _classes(
             return
         seen.add((one.release_id, one.version))
         other = _opened(releases, one)
+        groupings = [grouping, None if other is None else find_grouping(other.release)]
+        k = max((found.k for found in groupings if found is not None), default=1)
+        if k < 2 or not all(_quasi(side) for side in (version, other) if side is not None):
+            continue
         if other is None or not _same_persons(version, other):
             shown = {origin for column in one.columns for origin in column.origins}
             if not shown & _quasi_origins(version):
@@ -158,14 +177,14 @@ def _classes(
             )
             continue
         try:
-            (row,) = version.engine.query(_together(version, other, grouping.k)).to_pylist()
+            (row,) = version.engine.query(_together(version, other, k)).to_pylist()
         except PpdmError:
             continue  # its source is not what it was
         if row["persons"]:
             yield (
                 f"{version.entry.name}: together with {one.release}, which was published before,"
                 f" {plural(row['persons'], 'person')} of today's rows are in classes below"
-                f" k = {grouping.k}, the smallest of {row['least']}"
+                f" k = {k}, the smallest of {row['least']}"
             )
 
 
@@ -201,16 +220,34 @@ def _shown(version: Version, alias: str) -> tuple[exp.Subquery, list[str]]:
     key = _key_of(version)
     assert key is not None  # asked before
     person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
-    carried = {_PERSON: person}
+    carried: dict[str, exp.Expr] = {_PERSON: person}
     grouping = find_grouping(version.release)
-    rows = rows_with(version, carried) if grouping is None else grouped_select(version, carried)
-    names = [
+    if grouping is None:
+        rows = rows_with(version, carried)
+        return rows.subquery(exp.to_identifier(alias, quoted=True)), _quasi(version)
+    # Rows outside WHEN are not promised anything, and of stars nothing is seen.
+    if grouping.when is not None:
+        carried[HIGH] = high_flag(grouping.when)
+    inner = grouped_select(version, carried, suppressed_flag=_STAR)
+    treated = exp.select("*").from_(inner.subquery(exp.to_identifier(alias, quoted=True)))
+    treated = treated.where(exp.Not(this=column_of(_STAR, alias)))
+    if grouping.when is not None:
+        treated = treated.where(column_of(HIGH, alias))
+    return treated.subquery(exp.to_identifier(alias, quoted=True)), _quasi(version)
+
+
+def _quasi(version: Version) -> list[str]:
+    return [
         name.text
         for rule in version.release.released_rules
-        if rule.role is Role.QUASI
+        if rule.role is Role.QUASI and not any(one.is_always_null for one in rule.traits)
         for name in rule.names
     ]
-    return rows.subquery(exp.to_identifier(alias, quoted=True)), names
+
+
+def _may_share(one: PublishedColumn, other: PublishedColumn) -> bool:
+    """Whether two columns come from one; of what cannot be followed, that they may."""
+    return bool(one.origins & other.origins) or any(map(is_unknown, one.origins | other.origins))
 
 
 def _quasi_origins(version: Version) -> set[str]:

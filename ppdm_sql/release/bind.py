@@ -78,7 +78,10 @@ def bind_release(
     rules = []
     for index, rule in enumerate(_separated(statement)):
         bound = tuple(
-            _agreed_column(columns[column.name], rule, column.span)
+            replace(
+                _agreed_column(columns[column.name], rule, column.span),
+                origins=column_origins(catalog, source, columns[column.name].name),
+            )
             if agreement is not None
             else InputColumn(
                 columns[column.name].name,
@@ -230,7 +233,9 @@ def _row_key(
             code="key",
         )
     identity = column_identity(catalog, source, name)
-    return _usable_key(InputColumn(columns[name].name, columns[name].type, identity), users[0])
+    origins = column_origins(catalog, source, name)
+    key = InputColumn(columns[name].name, columns[name].type, identity, origins)
+    return _usable_key(key, users[0])
 
 
 def _usable_key(key: InputColumn, user: Step) -> InputColumn:

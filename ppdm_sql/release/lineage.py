@@ -17,7 +17,7 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
-from ppdm_sql.language.syntax import FileSource, QuerySource, Source
+from ppdm_sql.language.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName, quote
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _DUCKDB = Dialect.get_or_raise("duckdb")
 _DEEPEST = 32
+_UNFOLLOWED = "column:"
 _MAX_NODES = 100_000
 
 
@@ -143,7 +144,8 @@ class _Trace:
         if relation.name.parts[1] == OWNER_SCHEMA:
             return frozenset()  # what a release drew is computed from nothing of the owner's tables
         if relation.view_sql is None:
-            return frozenset({_base(relation.name, column)})
+            is_there = column in self._columns(relation)
+            return frozenset({_base(relation.name, column)}) if is_there else _unknown(column)
         self.passed.add((relation.name, column))
         if relation.has_renamed_columns:
             return _unknown(column)
@@ -167,12 +169,54 @@ class _Trace:
         ctes = ctes | {Name(cte.alias): cte for cte in query.ctes}
         found: set[str] = set()
         for qualifier, original in _read_columns(query, column):
-            picked = _pick(tables, qualifier)
-            if picked is not None:
-                found |= self._origins_in(picked, original, ctes, depth)
-            else:  # of one of several tables: of any that has such a column
+            picked = _pick(tables, qualifier) or self._only_one_with(tables, original, ctes)
+            outputs = {Name(one.alias) for one in query.expressions if one.alias} - {column}
+            if qualifier is None and original in outputs and picked is not None:
+                picked = picked if self._has(picked, original, ctes) else None
+            if picked is None and qualifier is None and original in outputs:
+                # Another output of the same SELECT: `weight AS a, a AS b`.
+                found |= self.origins(query, original, ctes, depth - 1)
+            elif picked is None:
                 found |= _unknown(original)
+            else:
+                found |= self._origins_in(picked, original, ctes, depth)
         return frozenset(found)
+
+    def _only_one_with(
+        self,
+        tables: dict[Name, exp.Table | exp.Subquery],
+        column: Name,
+        ctes: dict[Name, exp.CTE],
+    ) -> exp.Table | exp.Subquery | None:
+        """Return the one of several tables that has a column; None if none or several do."""
+        having = [table for table in tables.values() if self._has(table, column, ctes)]
+        return having[0] if len(having) == 1 and len(tables) > 1 else None
+
+    def _columns(self, relation: Relation) -> set[Name]:
+        return {one.name for one in self.catalog.columns(TableSource(relation.name))}
+
+    def _has(
+        self, table: exp.Table | exp.Subquery, column: Name, ctes: dict[Name, exp.CTE]
+    ) -> bool:
+        """Whether a table has a column; of what cannot be looked into, that it may."""
+        listed = _listed_names(table)
+        if listed is not None:
+            return column in listed
+        inner: exp.Expr | None = table.this if isinstance(table, exp.Subquery) else None
+        if isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier):
+            name = table_name(table)
+            if len(name.parts) == 1 and name.name in ctes:
+                inner = ctes[name.name].this
+            else:
+                relation = self._found(name)
+                if relation is None:
+                    return True
+                return column in self._columns(relation)
+        if not isinstance(inner, exp.Select) or any(
+            projection.find(exp.Star) for projection in inner.expressions
+        ):
+            return True
+        return column in {Name(projection.output_name) for projection in inner.expressions}
 
     def _origins_in(
         self,
@@ -181,8 +225,7 @@ class _Trace:
         ctes: dict[Name, exp.CTE],
         depth: int,
     ) -> frozenset[str]:
-        if _renames_columns(table):
-            return _unknown(column)
+        column = _behind_list(table, table.this, column) if _renames_columns(table) else column
         if isinstance(table, exp.Subquery):
             return self.origins(table.this, column, ctes, depth - 1)
         if not isinstance(table.this, exp.Identifier):
@@ -191,8 +234,7 @@ class _Trace:
         if len(name.parts) == 1 and name.name in ctes:
             cte = ctes[name.name]
             outer = {other: tree for other, tree in ctes.items() if tree is not cte}
-            if _renames_columns(cte):
-                return _unknown(column)
+            column = _behind_list(cte, cte.this, column)
             return self.origins(cte.this, column, outer, depth - 1)
         return self.origins_in_relation(name, column, depth - 1)
 
@@ -238,7 +280,33 @@ def _base(table: QualifiedName, column: Name) -> str:
 
 
 def _unknown(column: Name) -> frozenset[str]:
-    return frozenset({f"column:{quote(column.folded)}"})
+    return frozenset({f"{_UNFOLLOWED}{quote(column.folded)}"})
+
+
+def is_unknown(origin: str) -> bool:
+    """Whether a column could not be followed to its table."""
+    return origin.startswith(_UNFOLLOWED)
+
+
+def _listed_names(table: exp.Expr) -> list[Name] | None:
+    """Return the names that an alias gives to columns: `AS t (a, b)`; None if it gives none."""
+    alias = table.args.get("alias")
+    listed = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    return [Name(column.name) for column in listed] if listed else None
+
+
+def _behind_list(table: exp.Expr, inner: exp.Expr | None, column: Name) -> Name:
+    """Return the output of a query that such a list gives another name."""
+    listed = _listed_names(table)
+    while isinstance(inner, exp.Subquery | exp.Paren):
+        inner = inner.this
+    if listed is None or column not in listed or not isinstance(inner, exp.Select):
+        return column
+    outputs = inner.expressions
+    at = listed.index(column)
+    if at >= len(outputs) or any(one.find(exp.Star) for one in outputs):
+        return Name("")  # nothing is called so: it cannot be followed
+    return Name(outputs[at].output_name)
 
 
 def _read_columns(query: exp.Select, column: Name) -> list[tuple[Name | None, Name]]:

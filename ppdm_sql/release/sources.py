@@ -46,9 +46,17 @@ class Sources:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._columns: dict[QualifiedName, tuple[SourceColumn, ...]] = {}
 
     def columns(self, source: Source) -> tuple[SourceColumn, ...]:
         """Return the columns of a source; raise `EngineError` when it cannot be read."""
+        if not isinstance(source, TableSource):
+            return self._read_columns(source)
+        if source.name not in self._columns:
+            self._columns[source.name] = self._read_columns(source)
+        return self._columns[source.name]
+
+    def _read_columns(self, source: Source) -> tuple[SourceColumn, ...]:
         if isinstance(source, FileSource) and _is_missing(source.path):
             raise no_such_file(source.path, source.span)
         select = exp.select("*").from_(source_table(source)).limit(0)

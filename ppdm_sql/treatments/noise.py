@@ -172,7 +172,7 @@ class Noise(NumberTreatment):
             return Drawn(drawn_then | self._selection(keys))
         parameters: dict[str, Parameter] = {}
         for index, distribution in enumerate(self.distributions):
-            high, low = key_words(keys.derive("noise 2", self._drawn_for(index)))
+            high, low = key_words(keys.derive("noise 2", self._drawn_for(index, keys.is_agreed)))
             # Sites may have a column in different types, and other decimals.
             unit = 0.0 if keys.is_agreed else self._unit(index, statistics)
             if previous is not None:
@@ -199,13 +199,15 @@ class Noise(NumberTreatment):
     def _kind(self) -> str:
         return "multiplied" if self.is_multiplicative else "added"
 
-    def _drawn_for(self, index: int) -> str:
+    def _drawn_for(self, index: int, is_agreed: bool = False) -> str:
         """Return what the key of a column's noise is derived from.
 
         Of two sizes each has a draw of its own: of one, 2(x + e) - (x + 2e) would be x.
         """
         column, distribution = self.columns[index], self.distributions[index]
-        lineage = " + ".join(sorted(column.origins)) or column.identity
+        # Sites agree on the name of a column, whatever table it comes from.
+        lineage = column.identity if is_agreed else " + ".join(sorted(column.origins))
+        lineage = lineage or column.identity
         numbers = f"({distribution.first!r}, {distribution.second!r})"
         return f"{lineage} {self._kind} {distribution.word}{numbers} per {self.per}"
 
@@ -303,7 +305,7 @@ class Noise(NumberTreatment):
         return tuple(
             exp.case()
             .when(chosen.copy(), noised)
-            .when(exp.not_(chosen.copy()), self._untouched(index, value))
+            .when(exp.not_(chosen.copy()), self._untouched(index, value, scope))
             for index, (noised, value) in enumerate(zip(outputs, inputs, strict=True))
         )
 
@@ -314,7 +316,8 @@ class Noise(NumberTreatment):
             if by_seconds:
                 noise = exp.Mul(this=noise, expression=double(f"{SECONDS_A_DAY}.0"))
             amount = exp.Floor(this=exp.Add(this=noise, expression=double("0.5")))
-            return shifted_time(column, value, scope.let(amount), "SECOND" if by_seconds else "DAY")
+            start = self._in_seconds(column, value) if by_seconds else value
+            return shifted_time(column, start, scope.let(amount), "SECOND" if by_seconds else "DAY")
         node = exp.Mul if self.is_multiplicative else exp.Add
         noised = node(this=computable(column, value), expression=noise)
         if self.is_multiplicative or not self.rounds or scope.formula < 2:
@@ -326,9 +329,20 @@ class Noise(NumberTreatment):
             .else_(total.copy())
         )
 
-    def _untouched(self, index: int, value: exp.Expr) -> exp.Expr:
+    def _untouched(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr:
         column = self.columns[index]
-        return in_calendar(value) if column.type.kind in TIMES else computable(column, value)
+        if column.type.kind not in TIMES:
+            return computable(column, value)
+        if column.type.kind is Kind.TIMESTAMP and scope.formula > 1:
+            value = self._in_seconds(column, value)
+        return in_calendar(value)
+
+    def _in_seconds(self, column: InputColumn, value: exp.Expr) -> exp.Expr:
+        """Return a moment without its fraction of a second, which would tell whose it is."""
+        if not self.rounds:
+            return value
+        whole = exp.TimestampTrunc(this=value.copy(), unit=exp.Var(this="SECOND"))
+        return exp.cast(whole, exp.DataType.build(column.type.text, dialect="duckdb"))
 
 
 def _rounded(value: exp.Expr, unit: exp.Expr) -> exp.Expr:

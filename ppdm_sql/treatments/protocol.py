@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -24,7 +24,7 @@ class InputColumn:
     type: ColumnType
     identity: str
     """Which source column it is, the same in every release: keys are derived from it."""
-    origins: frozenset[str] = frozenset()
+    origins: frozenset[str] = field(default=frozenset(), compare=False)
     """The columns of tables that it is computed from, behind views, queries and releases."""
 
 

@@ -164,6 +164,28 @@ def test_a_twin_of_a_generalized_column_is_refused(ages: Owner, source: str, col
 
 
 @pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT p.id, age, p.age AS twin FROM people p JOIN other o ON o.k = p.id)",
+        "(SELECT id, age, age + 0 AS x, x + 1 AS twin FROM people)",
+        "(SELECT id, age, (SELECT max(q.age) FROM people q WHERE q.id = p.id) AS twin FROM people p)",
+        "(SELECT p.id, p.age, l.twin FROM people p, LATERAL (SELECT p.age AS twin) l)",
+        "(SELECT * FROM people NATURAL JOIN (SELECT id, age AS twin FROM people))",
+        "(SELECT i AS id, a AS age, t AS twin FROM (SELECT id, age, age FROM people) AS q (i, a, t))",
+        "(WITH q (id, age, twin) AS (SELECT id, age, age FROM people) FROM q)",
+        "(SELECT id, age, struct_extract(p, 'age') AS twin FROM people p)",
+        "(SELECT id, age, CASE WHEN id = 3 THEN 21 ELSE age END AS twin FROM people)",
+        "(SELECT id, age, age AS twin FROM people UNION ALL SELECT id, age, age FROM people WHERE false)",
+    ],
+)  # fmt: skip
+def test_a_twin_is_refused_where_its_column_is_hard_to_follow(ages: Owner, source: str) -> None:
+    """What cannot be followed is looked for in the data; one row that differs makes no other."""
+    ages.execute("CREATE TABLE other AS SELECT range AS k FROM range(400)")
+    statement = f"CREATE RELEASE r.a FROM {source} (id KEY, age QUASI, twin NEUTRAL) {GENERALIZED}"
+    assert refused(ages, statement).code == "twin"
+
+
+@pytest.mark.parametrize(
     ("source", "columns"),
     [
         ("people", "zip QUASI AS suppress(), ill SENSITIVE AS mapping(), weight SENSITIVE"),
@@ -186,6 +208,26 @@ def test_a_twin_through_a_release_is_one(ages: Owner) -> None:
     source = "(SELECT p.id, p.age, f.age AS twin FROM people p JOIN r.first f ON f.id = p.id)"
     statement = f"CREATE RELEASE r.a FROM {source} (id KEY, age QUASI, twin NEUTRAL) {GENERALIZED}"
     assert refused(ages, statement).code == "twin"
+
+
+def test_names_outside_the_high_class_do_not_leave(clinic: Owner) -> None:
+    """Rows outside WHEN show a generalized column as it is."""
+    source = "(SELECT *, name AS n2 FROM people)"
+    statement = (
+        f"CREATE RELEASE r.a FROM {source} (id KEY, name IDENTIFIER, n2 QUASI, ill SENSITIVE)"
+        " GENERALIZE n2 WHEN ill = 2 UNTIL k = 5"
+    )
+    assert refused(clinic, statement).code == "identifying"
+
+
+def test_an_identifier_does_not_leave_under_a_little_noise(clinic: Owner, tmp_path: Path) -> None:
+    clinic.execute(
+        "CREATE RELEASE r.a FROM (SELECT *, number AS n2 FROM people)"
+        " (id KEY, number IDENTIFIER, n2 SENSITIVE AS noise(normal(0, 10), rho => 1))"
+    )
+    with pytest.raises(Refused) as caught:
+        clinic.publish("r.a", to=tmp_path / "study.duckdb")
+    assert caught.value.code == "shows_identifier"
 
 
 # All rows of a person
@@ -223,6 +265,20 @@ def test_k_holds_over_all_rows_of_a_person(owner: Owner, tmp_path: Path) -> None
     assert accepted == "linked_rows"
     # Without the pseudonym nobody can tell which rows are one person's.
     owner.execute(f"CREATE RELEASE r.w FROM visits (id KEY, {columns}) {clause}")
+
+
+@pytest.mark.parametrize(
+    "column", ["i2 NEUTRAL AS mapping()", "i2 NEUTRAL AS translation()", "i2 NEUTRAL"]
+)
+def test_any_column_that_is_a_persons_own_links_their_rows(owner: Owner, column: str) -> None:
+    owner.execute(VISITS.replace("range % 60 AS id,", "range % 60 AS id, 2 * (range % 60) AS i2,"))
+    statement = (
+        f"CREATE RELEASE r.v FROM visits (id KEY, {column}, age QUASI, ward QUASI, ill SENSITIVE)"
+        " GENERALIZE age, ward UNTIL k = 3 SUPPRESS AT MOST 50 PERCENT"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        assert refused(owner, statement).code == "linked_rows"
 
 
 def brute_linked_k(owner: Owner) -> int:

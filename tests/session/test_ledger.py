@@ -133,6 +133,52 @@ def test_two_releases_that_cut_classes_smaller_are_told(clinic: Owner, tmp_path:
     assert f"{len(small)} persons of today's rows are in classes below k = 5" in warning
 
 
+def test_releases_of_one_publication_are_judged_together(clinic: Owner, tmp_path: Path) -> None:
+    clinic.execute(
+        "CREATE RELEASE r.a FROM people (id KEY, age QUASI) GENERALIZE age USING ages UNTIL k = 5;"
+        "CREATE RELEASE r.b FROM people (id KEY, zip QUASI) GENERALIZE zip USING zips UNTIL k = 5"
+    )
+    with pytest.warns(PrivacyWarning, match="r.b: together with r.a"):
+        clinic.publish("r.a", "r.b", to=tmp_path / "both.duckdb")
+
+
+@pytest.mark.parametrize("first", ["r.raw", "r.a"])
+def test_the_order_of_two_publications_does_not_matter(
+    clinic: Owner, tmp_path: Path, first: str
+) -> None:
+    clinic.execute(
+        "CREATE RELEASE r.a FROM people (id KEY, age QUASI) GENERALIZE age USING ages UNTIL k = 5;"
+        "CREATE RELEASE r.raw FROM people (id KEY, age QUASI, zip QUASI)"
+    )
+    second = "r.a" if first == "r.raw" else "r.raw"
+    told(clinic, first, tmp_path / "one.duckdb")
+    (warning,) = told(clinic, second, tmp_path / "two.duckdb")
+    assert f"{second}: together with {first}" in warning
+
+
+def test_rows_outside_the_high_class_and_stars_are_not_counted(
+    clinic: Owner, tmp_path: Path
+) -> None:
+    clinic.execute(
+        "CREATE RELEASE r.none FROM people (id KEY, weight SENSITIVE AS scaling());"
+        "INSERT INTO people VALUES (900, 99, 99, 1, 1);"
+        "CREATE RELEASE r.star FROM people (id KEY, age QUASI) GENERALIZE age"
+        " UNTIL k = 5 SUPPRESS AT MOST 5 PERCENT WITH (suppressed = 'star');"
+        "CREATE RELEASE r.again FROM people (id KEY, age QUASI) GENERALIZE age"
+        " UNTIL k = 5 SUPPRESS AT MOST 5 PERCENT WITH (suppressed = 'star')"
+    )
+    for name in ("r.none", "r.star", "r.again"):
+        assert told(clinic, name, tmp_path / f"of_{name}.duckdb") == []
+
+
+def test_noises_of_one_release_are_counted(clinic: Owner, tmp_path: Path) -> None:
+    columns = ", ".join(f"weight + 0 * income * {n} AS w{n}" for n in range(3))
+    noised = ", ".join(f"w{n} SENSITIVE AS noise(normal(0, 20))" for n in range(3))
+    clinic.execute(f"CREATE RELEASE r.a FROM (SELECT id, {columns} FROM people) (id KEY, {noised})")
+    found = told(clinic, "r.a", tmp_path / "a.duckdb")
+    assert any("3 noises of" in text for text in found)
+
+
 def brute_small_classes(owner: Owner, k: int) -> list[int]:
     """Return the persons in classes below k of what both releases show, counted in Python."""
     first, second = (dict(owner.sql(f"FROM {name}").fetchall()) for name in ("r.a", "r.b"))

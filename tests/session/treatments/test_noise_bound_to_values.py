@@ -79,6 +79,9 @@ def test_computed_columns_of_one_name_share_no_noise(table: Owner) -> None:
         ("whole", "CAST(income AS INTEGER) AS whole FROM t"),
         ("exact", "income::DECIMAL(10, 2) AS exact FROM t"),
         ("small", "income::FLOAT AS small FROM t"),
+        ("income", "income FROM t JOIN (SELECT range AS k FROM range(4000)) AS o ON o.k = t.id"),
+        ("b", "income AS a, a AS b FROM t"),
+        ("zz", "zz FROM (SELECT id, income FROM t) AS q (id, zz)"),
         ("again", "again FROM (SELECT id, 1 * income AS again FROM t)"),
     ],
 )
@@ -90,10 +93,10 @@ def test_the_same_value_gets_the_same_answer_however_it_is_written(
     released(table, "a", "t", "income", noise)
     released(table, "b", f"(SELECT id, {written})", column, noise)
     first, second = (
-        table.sql(f"SELECT {name} AS x FROM r.{release}").df()["x"].to_numpy()
+        sorted(table.sql(f"SELECT {name} AS x FROM r.{release}").df()["x"].tolist())
         for release, name in (("a", "income"), ("b", column))
     )
-    assert first.tolist() == second.tolist()
+    assert first == second
 
 
 def test_other_sizes_draw_apart(table: Owner) -> None:
@@ -220,6 +223,27 @@ def test_times_move_to_the_second(table: Owner) -> None:
     assert abs(days.mean()) < 5 * 10 / math.sqrt(ROWS)
     assert abs(days.std() - 10) < 1
     assert (rows["seen"].dt.minute != 0).mean() > 0.9  # the time of day is hidden, too
+
+
+def test_fractions_of_a_second_tell_nobody(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT range AS id,"
+        " TIMESTAMP '2020-01-01' + to_microseconds(range * 1234567) AS seen FROM range(200)"
+    )
+    released(owner, "a", "t", "seen", "noise(normal(0, 30), rho => 50)")
+    fractions = "SELECT count(*) FROM r.a WHERE microsecond(seen) % 1000000 <> 0"
+    assert owner.sql(fractions).fetchall() == [(0,)]
+
+
+def test_rows_of_rho_are_the_same_however_the_key_is_written(table: Owner) -> None:
+    """Two selections would show by what differs which rows are raw."""
+    noise = "noise(normal(0, 90), rho => 50)"
+    joined = "(SELECT id, income FROM t JOIN (SELECT range AS k FROM range(4000)) AS o ON k = id)"
+    found = []
+    for source in ("t", joined):
+        released(table, "a", source, "income", noise)
+        found.append(sorted(table.sql("SELECT income FROM r.a").df()["income"].tolist()))
+    assert found[0] == found[1]
 
 
 # Distribution, independence; each bound fails by chance less than once in a million runs
