@@ -21,9 +21,9 @@ The rooms, from the top; each imports only from those below it:
     analyst     what an analyst holds           lifecycle    CREATE, REFRESH, DROP, SHOW, DESCRIBE
     groups      GENERALIZE, hierarchies         release      bind, compile, versions
     delivery    files put in their place        store        the owner's tables, keys, folder
-    foreign     files of others, looked into    treatments   one file each, and kernels
+    foreign     files of others, in a child     treatments   one file each, and kernels
     language    text to statements and back     engine       DuckDB and SQL trees
-    randomness, parameters, types, about, names, errors: small ones that everybody uses
+    randomness, parameters, types, scratch, about, names, errors: small ones that everybody uses
 """
 
 from __future__ import annotations
