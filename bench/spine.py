@@ -27,7 +27,7 @@ FROM range($rows) AS numbers (i)
 """
 _RELEASE = """
 CREATE OR REPLACE RELEASE research.people FROM main.people (
-    id NEUTRAL,
+    id KEY AS keep(),
     age QUASI AS graded_grouping(bands => [15, 30, 45, 60, 75, 90]),
     income SENSITIVE AS graded_grouping(bands => 5),
     diagnosis SENSITIVE AS mapping(prefix => 'Illness'),

@@ -38,7 +38,7 @@ CREATE RELEASE research.adult FROM census.adult (
     race           QUASI,
     sex            QUASI,
     native_country QUASI
-)
+) WITH (accept = ['identifying(n)'])
 """
 
 

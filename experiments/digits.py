@@ -47,7 +47,7 @@ def run() -> Section:
             for name, treatment in _METHODS.items():
                 rules = ", ".join(f"{column} SENSITIVE AS {treatment}" for column in _COLUMNS)
                 owner.execute(
-                    f"CREATE OR REPLACE RELEASE study.staff FROM employees (id NEUTRAL, {rules})"
+                    f"CREATE OR REPLACE RELEASE study.staff FROM employees (id KEY AS keep(), {rules})"
                 )
                 found[name, size] = _measures(original, _numbers(owner, "study.staff"))
     return Section("Document 004: digits, noise and microaggregation", _text(found))

@@ -162,6 +162,7 @@ def _released(owner: Owner, treatment: str) -> Points:
     owner.execute(
         "CREATE OR REPLACE RELEASE study.people FROM (SELECT *, id AS number FROM people)"
         f" (id KEY, number NEUTRAL, (age, salary) SENSITIVE AS {treatment})"
+        " WITH (accept = ['identifying(number)'])"
     )
     frame = owner.sql("SELECT age, salary FROM study.people ORDER BY number").df()
     values: Points = frame.to_numpy(dtype=np.float64)
