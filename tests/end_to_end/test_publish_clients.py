@@ -103,3 +103,21 @@ def test_sqlalchemy_pandas_and_polars_read_it(file: Path) -> None:
     rows, pandas_shape, polars_shape = run("1.5", ENGINE, file)
     assert rows == expected
     assert pandas_shape == polars_shape == [6, 2]
+
+
+@pytest.mark.parametrize("client", ["1.4", "1.5"])
+def test_old_clients_read_a_signed_file(tmp_path: Path, client: str) -> None:
+    """Signatures stand behind the last block of the database, where no client looks."""
+    file = tmp_path / "part.duckdb"
+    with ppdm_sql.connect(":memory:") as owner:
+        owner.execute(
+            "CREATE AGREEMENT north (w NEUTRAL); CREATE TABLE t AS SELECT range % 5 AS w FROM range(50);"
+            "CREATE RELEASE s.r FROM t (w NEUTRAL) WITH (agreement = 'north')"
+        )
+        owner.publish("s.r", to=file)
+    assert file.read_bytes().endswith(b"ppdm-signatures")
+    code = (
+        "import duckdb, json, sys; connection = duckdb.connect(sys.argv[1], read_only=True);"
+        "print(json.dumps(connection.execute('SELECT count(*), sum(w)::INT FROM s.r').fetchall()))"
+    )
+    assert run(client, code, file) == [[50, 100]]
