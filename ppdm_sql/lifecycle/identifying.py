@@ -64,7 +64,7 @@ def identifying_aggregates(release: Release) -> dict[str, exp.Expr]:
     columns = list(_unchanged(release))
     if not columns:
         return {}
-    key = next((rule.columns[0] for rule in release.rules if rule.role is Role.KEY), None)
+    key = release.key
     count: exp.Expr = exp.Count(this=exp.Star())
     if key is not None:
         count = exp.ApproxDistinct(this=column_of(key.name.text, _ROWS))
@@ -142,7 +142,7 @@ def _pattern(column: _Column, found: Mapping[str, Any]) -> str | None:
 def share_alone(version: Version, column: Name) -> float:
     """Return the share of the persons who have a value that nobody else has; 0 of a few persons."""
     release = version.release
-    key = next((rule.columns[0] for rule in release.rules if rule.role is Role.KEY), None)
+    key = release.key
     value = column_of(column.text, _ROWS)
     persons: exp.Expr = exp.Count(this=exp.Star())
     if key is not None:

@@ -16,7 +16,7 @@ from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import is_unknown
+from ppdm_sql.release.lineage import may_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,9 @@ def _twins_of(
 ) -> Iterator[Objection]:
     for name, column in zip(rule.names, rule.columns, strict=True):
         for other in grouped:
-            if _may_share(column, other.column) and _tells(version, column, other.column):
+            if may_share(column.origins, other.column.origins) and _tells(
+                version, column, other.column
+            ):
                 yield Objection(
                     Acceptance("twin", name),
                     f"'{name}' comes from the same column as '{other.name}', which is generalized:"
@@ -57,11 +59,6 @@ def _twins_of(
                     rule.span,
                 )
                 break
-
-
-def _may_share(one: InputColumn, other: InputColumn) -> bool:
-    """Whether two columns come from one; of what cannot be followed, that they may."""
-    return bool(one.origins & other.origins) or any(map(is_unknown, one.origins | other.origins))
 
 
 def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:

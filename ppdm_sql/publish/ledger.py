@@ -21,7 +21,7 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.release.compile import rows_with, source_table
-from ppdm_sql.release.lineage import is_unknown
+from ppdm_sql.release.lineage import may_share
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.publications import PublishedColumn, PublishedRelease, list_publications
 from ppdm_sql.treatments import traits_of
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Outgoing, Publication
-    from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.treatments.traits import Traits
 
 _HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
@@ -59,7 +58,7 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
 
 def persons_of(version: Version) -> int | None:
     """Return how many persons the source of a version is about; None without a KEY."""
-    key = _key_of(version)
+    key = version.release.key
     if key is None:
         return None
     counted = exp.Count(this=exp.Distinct(expressions=[column_of(key.name.text, _HERE)]))
@@ -108,7 +107,7 @@ def _draws(
                 *((one.release, other) for one in earlier for other in one.columns),
                 *((outgoing.entry.name, other) for other in outgoing.columns),
             )
-            if _may_share(other, column)
+            if may_share(other.origins, column.origins)
             and any(traits.adds_noise for traits in _traits(releases, other))
         }
         others.pop(column.key_id, None)
@@ -131,7 +130,7 @@ def _sums(
             continue
         for one in earlier:
             is_same = any(
-                _may_share(other, column)
+                may_share(other.origins, column.origins)
                 and any(traits.keeps_sums for traits in _traits(releases, other))
                 for other in one.columns
             )
@@ -217,7 +216,7 @@ def _together(version: Version, other: Version, k: int) -> exp.Select:
 
 def _shown(version: Version, alias: str) -> tuple[exp.Subquery, list[str]]:
     """Return the rows of a version with their person, and its QUASI columns."""
-    key = _key_of(version)
+    key = version.release.key
     assert key is not None  # asked before
     person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
     carried: dict[str, exp.Expr] = {_PERSON: person}
@@ -245,11 +244,6 @@ def _quasi(version: Version) -> list[str]:
     ]
 
 
-def _may_share(one: PublishedColumn, other: PublishedColumn) -> bool:
-    """Whether two columns come from one; of what cannot be followed, that they may."""
-    return bool(one.origins & other.origins) or any(map(is_unknown, one.origins | other.origins))
-
-
 def _quasi_origins(version: Version) -> set[str]:
     grouping = find_grouping(version.release)
     fixed = {name for name, _ in fixed_quasi(version.release)}
@@ -264,13 +258,8 @@ def _quasi_origins(version: Version) -> set[str]:
 
 
 def _same_persons(version: Version, other: Version) -> bool:
-    mine, theirs = _key_of(version), _key_of(other)
+    mine, theirs = version.release.key, other.release.key
     return mine is not None and theirs is not None and mine.origins == theirs.origins
-
-
-def _key_of(version: Version) -> InputColumn | None:
-    rules = version.release.rules
-    return next((rule.columns[0] for rule in rules if rule.role is Role.KEY), None)
 
 
 def _opened(releases: Releases, published: PublishedRelease) -> Version | None:

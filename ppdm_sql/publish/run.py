@@ -35,13 +35,13 @@ from ppdm_sql.publish.options import options_of
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import (
     SHUFFLE,
+    as_published,
     check_again,
     check_pseudonyms,
     settled,
     shuffled,
     verify_snapshot,
 )
-from ppdm_sql.publish.snapshot import published_columns as as_published
 from ppdm_sql.publish.unlinkable import under_keys
 from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.version import released

@@ -91,7 +91,7 @@ def _used_columns(release: Release) -> list[Name]:
     return list(dict.fromkeys(names))
 
 
-def published_columns(snapshot: Snapshot, is_parquet: bool) -> list[exp.Expr]:
+def as_published(snapshot: Snapshot, is_parquet: bool) -> list[exp.Expr]:
     """Return the columns as they are published: in types that any client reads."""
     return [_published(name, type_, is_parquet) for name, type_ in snapshot.columns]
 

@@ -283,9 +283,10 @@ def _unknown(column: Name) -> frozenset[str]:
     return frozenset({f"{_UNFOLLOWED}{quote(column.folded)}"})
 
 
-def is_unknown(origin: str) -> bool:
-    """Whether a column could not be followed to its table."""
-    return origin.startswith(_UNFOLLOWED)
+def may_share(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two columns come from one; of what cannot be followed, that they may."""
+    unfollowed = any(origin.startswith(_UNFOLLOWED) for origin in one | other)
+    return bool(one & other) or unfollowed
 
 
 def _listed_names(table: exp.Expr) -> list[Name] | None:

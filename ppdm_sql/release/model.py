@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from ppdm_sql.engine.targets import DUCKDB
+from ppdm_sql.language.syntax import Role
 from ppdm_sql.treatments.generalized_column import Generalize
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.errors import Span
-    from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Role, Source
+    from ppdm_sql.language.syntax import CreateAgreement, QuerySource, Source
     from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.treatments.protocol import InputColumn
@@ -121,6 +122,11 @@ class Release:
     def released_rules(self) -> tuple[BoundRule, ...]:
         """The rules whose columns leave."""
         return tuple(rule for rule in self.rules if rule.is_released)
+
+    @property
+    def key(self) -> InputColumn | None:
+        """The KEY, which says whom a row is about, whether it leaves or not."""
+        return next((rule.columns[0] for rule in self.rules if rule.role is Role.KEY), None)
 
     @property
     def depth(self) -> int:
