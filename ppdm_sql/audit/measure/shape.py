@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.audit.measure.distances import in_deviations, is_constant, power_above
+from ppdm_sql.audit.measure.distances import in_deviations, is_constant
 from ppdm_sql.audit.measure.figure import Figure
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.read.subject import Column
     from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
+
+_ROUNDING = 1e-12
+"""An eigenvalue this small beside the largest is 0."""
 
 
 def il1s(x: FloatArray, y: FloatArray) -> float | None:
@@ -54,31 +57,59 @@ def shape_figures(columns: Sequence[Column]) -> list[Figure]:
     figures = [_figure("il1s", about, il1s(x, y), "mean |x - y| in units of sqrt(2) deviations")]
     if x.shape[1] < 2:
         return figures
-    # Relative to the original, so that a common unit changes nothing and keeps squares finite.
-    unit = power_above(x)
     kept = varied(x)
-    with np.errstate(over="ignore", invalid="ignore"):
-        before, after = (np.cov(side / unit - side[0] / unit, rowvar=False) for side in (x, y))
-    eigen = None
-    if np.isfinite(after).all():
-        eigen = relative_difference(np.linalg.eigvalsh(before), np.linalg.eigvalsh(after))
+    x, y = x[:, kept], y[:, kept]
+    before, after = _in_units_of(x, y)
+    # A constant has no correlation to keep; what became one has lost its own.
+    here, there = _correlations(x), _correlations(y)
     return [
         *figures,
         _figure(
             "covariance",
             about,
             relative_difference(before, after),
-            "difference of the covariance matrices, relative to the original's",
+            "difference of the covariance matrices, each column in units of its original deviation,"
+            " relative to the original's",
         ),
-        _figure("eigenvalues", about, eigen, "difference of their eigenvalues, likewise"),
+        _figure(
+            "eigenvalues",
+            about,
+            eigenvalue_difference(here, there),
+            "sum of |a - b| / a over the eigenvalues of the correlation matrices, as sdcMicro",
+        ),
         _figure(
             "correlations",
             about,
-            # A constant has no correlation to keep; what became one has lost its own.
-            relative_difference(_correlations(x[:, kept]), _correlations(y[:, kept])),
+            relative_difference(here, there),
             "difference of the correlation matrices: what translation and scaling keep",
         ),
     ]
+
+
+def eigenvalue_difference(before: FloatArray, after: FloatArray) -> float | None:
+    """Return what sdcMicro calls `eigen`: the sum of |a - b| / a over both sides' eigenvalues.
+
+    Those of the original that are 0 but for rounding can be divided by nothing, and are left out.
+    """
+    if not len(before):
+        return None
+    a, b = np.linalg.eigvalsh(before), np.linalg.eigvalsh(after)
+    usable = a > _ROUNDING * a.max()
+    return float((np.abs(a - b)[usable] / a[usable]).sum())
+
+
+def _in_units_of(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the covariances of both, each column in units of the original's deviation.
+
+    Otherwise the column of the largest numbers decides alone.
+    """
+    sides = [in_deviations(a, a, b) for a, b in zip(x.T, y.T, strict=True)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        before, after = (
+            np.atleast_2d(np.cov(np.stack(side)) if side else np.empty((0, 0)))
+            for side in ([a for a, _ in sides], [b for _, b in sides])
+        )
+    return before, after
 
 
 def matrices(columns: Sequence[Column]) -> tuple[FloatArray, FloatArray]:
@@ -131,7 +162,7 @@ def _correlations(matrix: FloatArray) -> FloatArray:
         np.zeros(len(column)) if is_constant(column) else in_deviations(column, column)[0]
         for column in matrix.T
     ]
-    around = np.array([column - column.mean() for column in columns])
+    around = np.array([column - column.mean() for column in columns]).reshape(-1, len(matrix))
     products: FloatArray = around @ around.T / max(len(matrix), 1)
     return products
 

@@ -37,19 +37,46 @@ def test_shape_is_what_numpy_gives(
 ) -> None:
     x, y = (np.array(side) for side in zip(*rows, strict=True))
     found = shape(x, y)
-    before, after = np.cov(x, rowvar=False), np.cov(y, rowvar=False)
-    assert found["covariance"] == pytest.approx(relative(before, after))
-    first, second = (np.sort(np.linalg.eigvalsh(side)) for side in (before, after))
-    assert found["eigenvalues"] == pytest.approx(relative(first, second), abs=1e-6)
     varied = np.ptp(x, axis=0) > 0
     if varied.any():
         gone = np.abs(x - y)[:, varied] / (np.sqrt(2) * x[:, varied].std(axis=0, ddof=1))
         assert found["il1s"] == pytest.approx(gone.mean())
     else:
         assert found["il1s"] is None
+        assert found["covariance"] is found["eigenvalues"] is found["correlations"] is None
+        return
+    unit = x[:, varied].std(axis=0)
+    scaled = [np.atleast_2d(np.cov(side[:, varied] / unit, rowvar=False)) for side in (x, y)]
+    assert found["covariance"] == pytest.approx(relative(*scaled), abs=1e-9)
     if varied.all() and (np.ptp(y, axis=0) > 0).all():
         sides = np.corrcoef(x, rowvar=False), np.corrcoef(y, rowvar=False)
         assert found["correlations"] == pytest.approx(relative(*sides), abs=1e-9)
+        first, second = (np.sort(np.linalg.eigvalsh(side)) for side in sides)
+        if first.min() > 1e-3:
+            assert found["eigenvalues"] == pytest.approx(
+                (np.abs(first - second) / first).sum(), rel=1e-6, abs=1e-6
+            )
+
+
+def test_no_column_decides_alone_by_its_unit() -> None:
+    """A salary in cents and an age: noise on the age must show as much as noise on the salary."""
+    generator = np.random.default_rng(6)
+    x = np.stack([generator.normal(45, 12, 4_000), generator.normal(6e6, 9e5, 4_000)], axis=1)
+    noise = generator.normal(size=4_000)
+    on_age, on_salary = x.copy(), x.copy()
+    on_age[:, 0] += 12 * noise
+    on_salary[:, 1] += 9e5 * noise
+    first, second = shape(x, on_age), shape(x, on_salary)
+    for name in ("covariance", "eigenvalues"):
+        assert first[name] == pytest.approx(second[name], abs=0.1)
+    assert first["covariance"] == pytest.approx(1 / np.sqrt(2), abs=0.1)
+
+
+def test_eigenvalues_are_those_of_sdcmicro() -> None:
+    """eigen(var(scale(x))) and eigen(var(scale(xm))), sum(abs(e1 - e2) / e1), by hand."""
+    x = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])  # correlation 0: 1 and 1
+    y = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])  # correlation 1: 0 and 2
+    assert shape(x, y)["eigenvalues"] == pytest.approx(2.0)
 
 
 def test_a_constant_column_has_no_correlation_to_keep() -> None:
