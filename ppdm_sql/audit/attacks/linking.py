@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """Everybody of the background who fits exactly one released person is taken for that person."""
+    """Everybody of the background is taken for a released person they fit; of several, by lot."""
 
     name: ClassVar[str] = "linking"
     needs: ClassVar[Needs] = Needs.TABLE
@@ -27,28 +27,28 @@ class Linking:
         return target.scope is AimKind.TABLE and scene.background is not None
 
     def run(self, target: Aim, scene: Scene) -> Finding:
-        """Count people who are linked, and where the background has the KEY, rightly linked."""
+        """Count people who are found, and where the background has the KEY, rightly found."""
         background = scene.background
         assert background is not None
-        links, right = link(background)
         total = max(len(np.unique(background.people)), 1)
         released = max(len(np.unique(background.links)), 1)
         # A register of a whole town has few who could be found: more than were released cannot be.
         most = min(total, released)
         whose = "background" if total <= released else "release"
         about = ", ".join(background.columns)
-        found = 0.0 if right is None else expected_links(background, are_proven=True)
+        is_proven = _has_keys(background)
+        found = expected_links(background, is_proven)
         text = f"{SHARE} of the {whose}'s people are found"
         if not np.isin(background.known, background.released).any():
             text = (
                 "nobody of the background fits a released row: are its values written as the"
                 " source writes them?"
             )
-        elif right is None or not _share_keys(background):
-            found = expected_links(background, are_proven=False)
+        elif not is_proven:
             text += ", if everybody who was released is in the background"
-            text += "" if right is None else "; no KEY is in both, so that none can be proven right"
-        elif links > right:
+            if background.known_person is not None:
+                text += "; no KEY is in both, so that none can be proven right"
+        elif found < most:
             text += ", and others are taken for somebody else"
         share = min(found / most, 1.0)
         return Finding(
@@ -56,65 +56,62 @@ class Linking:
         )
 
 
-def _share_keys(background: Background) -> bool:
+def _has_keys(background: Background) -> bool:
+    """Tell whether a KEY that stands on both sides can prove who was rightly found."""
     known, released = background.known_person, background.released_person
-    assert known is not None
-    assert released is not None
+    if known is None or released is None:
+        return False
     return bool(np.isin(known[known >= 0], released).any())
 
 
-def link(background: Background) -> tuple[int, int | None]:
-    """Return how many people fit exactly one released person, and how many of them are it."""
-    fits, _ = _fitting(background)
-    people = background.people
-    found = len(np.unique(people[fits == 1]))
-    if background.released_person is None or background.known_person is None:
-        return found, None
-    return found, len(np.unique(people[_is_right(background)]))
-
-
-def _fitting(background: Background) -> tuple[IntArray, IntArray]:
-    """Return how many released people each row of the background fits, and the first of them.
-
-    Rows that the released KEY puts together are one person, whoever it is.
-    """
-    span = int(background.links.max(initial=0)) + 1
-    pairs = np.unique(background.released * span + background.links)
-    begin = np.searchsorted(pairs // span, background.known, side="left")
-    fits = np.searchsorted(pairs // span, background.known, side="right") - begin
-    fits = np.where(background.known >= 0, fits, 0)
-    return fits, (pairs % span)[np.minimum(begin, len(pairs) - 1)]
-
-
-def _is_right(background: Background) -> BoolArray:
-    """Tell which rows of the background fit one released person only, and are that person's."""
-    assert background.released_person is not None
-    assert background.known_person is not None
-    fits, first = _fitting(background)
-    who = np.full(int(background.links.max(initial=0)) + 1, -1, dtype=np.int64)
-    who[background.links] = background.released_person
-    named = background.known_person
-    # Without a KEY nobody knows who it is, neither here nor there.
-    right: BoolArray = (fits == 1) & (who[first] == named) & (named >= 0)
-    return right
-
-
 def expected_links(background: Background, are_proven: bool) -> float:
-    """Return how many released people are found, when one of all who fit a row is taken by lot.
+    """Return how many released people are found, where lots are drawn among those who fit.
 
-    Whoever is not proven to be somebody by a KEY is taken to be among those who fit.
+    Of a class with f released people and F of the background, each pair is drawn with a chance of
+    1 / max(f, F). With a KEY, only people who are in both can be found; without one, the smaller
+    side is taken to be all in the larger one. Who stands in several classes is looked for in the
+    best of them.
     """
     span = int(background.links.max(initial=0)) + 1
     everybody = int(background.people.max(initial=0)) + 1
     pairs = np.unique(background.released * span + background.links)
-    codes, released = np.unique(pairs // span, return_counts=True)
+    codes, at, released = np.unique(pairs // span, return_inverse=True, return_counts=True)
     meant = background.known >= 0
     people = np.unique(background.known[meant] * everybody + background.people[meant])
-    fitting, times = np.unique(people // everybody, return_counts=True)
-    single = np.intersect1d(codes[released == 1], fitting)
+    fitting = np.bincount(
+        *_counted(codes, np.unique(people // everybody, return_counts=True)), minlength=len(codes)
+    )
+    found = fitting > 0
+    chance = np.where(found, 1 / np.maximum(released, np.maximum(fitting, 1)), 0.0)
     if are_proven:
-        single = np.intersect1d(single, background.known[_is_right(background)])
-    return float((1 / times[np.searchsorted(fitting, single)]).sum())
+        chances = chance[at] * _are_in_both(background, pairs, span)
+    else:
+        chances = (chance * np.minimum(1.0, fitting / released))[at]
+    best = np.zeros(span)
+    np.maximum.at(best, pairs % span, chances)
+    return float(best.sum())
+
+
+def _counted(codes: IntArray, counted: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
+    """Return where some codes stand among sorted others, and how often; those outside are none."""
+    place = np.searchsorted(codes, counted[0])
+    inside = place < len(codes)
+    inside &= codes[np.where(inside, place, 0)] == counted[0]
+    return place[inside], counted[1][inside]
+
+
+def _are_in_both(background: Background, pairs: IntArray, span: int) -> BoolArray:
+    """Tell of each pair of a code and a released person whether the background has them with it."""
+    assert background.released_person is not None
+    assert background.known_person is not None
+    who = np.full(span, -1, dtype=np.int64)
+    who[background.links] = background.released_person
+    named = (background.known >= 0) & (background.known_person >= 0)
+    size = int(max(background.known_person.max(initial=0), who.max(initial=0))) + 1
+    there = background.known[named] * size + background.known_person[named]
+    mine = who[pairs % span]
+    both: BoolArray = (mine >= 0) & np.isin(pairs // span * size + mine, there)
+    return both
 
 
 def population(background: Background, of_row: IntArray, classes: int) -> IntArray:

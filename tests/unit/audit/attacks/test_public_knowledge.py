@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
+from operator import eq
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +21,7 @@ from ppdm_sql.audit.attacks.differencing import (
     newly_exposed,
 )
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
-from ppdm_sql.audit.attacks.linking import Linking, link, population
+from ppdm_sql.audit.attacks.linking import Linking, expected_links, population
 from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
 from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Background, Earlier, Finding, Scene
 from ppdm_sql.audit.attacks.spectral import Spectral
@@ -176,14 +178,14 @@ def test_background_finds_whoever_is_alone() -> None:
     who = texts("a", "b", "c")
     background = match(shared, True, (who, texts("a", "d", "c")))
     assert background is not None
-    assert link(background) == (3, 2)  # the second of the background is somebody else
+    assert expected_links(background, are_proven=True) == 2  # the second of the background is somebody else
     scene = Scene(subject(numbers("x", [1, 2, 3], [1, 2, 3])), background=background)
     found = attack_table(Linking(), *scene.sample.columns, scene=scene)
     assert found.share == pytest.approx(2 / 3)
     assert found.sentence.endswith("are found, and others are taken for somebody else")
     unproven = match(shared, True, None)
     assert unproven is not None
-    assert link(unproven) == (3, None)
+    assert expected_links(unproven, are_proven=False) == 3
     scene = Scene(scene.sample, background=unproven)
     assert attack_table(Linking(), *scene.sample.columns, scene=scene).share == 1
 
@@ -232,11 +234,12 @@ def test_a_background_that_is_written_otherwise_is_no_protection() -> None:
     assert found.sentence.endswith("no KEY is in both, so that none can be proven right")
 
 
-def test_background_finds_nobody_in_classes() -> None:
+def test_background_draws_lots_in_classes() -> None:
+    """Two known people fit a class of three: each pair is drawn once in three."""
     shared = people(["1", "1", "1"], ["30", "31", "32"], ["3*", "3*", "3*"], ["30", "31", "55"])
     background = match(shared, True, None)
     assert background is not None
-    assert link(background) == (0, None)
+    assert expected_links(background, are_proven=False) == pytest.approx(2 / 3)
     assert background.known.tolist().count(-1) == 1  # nobody released is 55
     assert population(background, np.zeros(3, dtype=np.int64), 1).tolist() == [2]
 
@@ -245,7 +248,7 @@ def test_a_high_class_alone_is_compared_as_it_is() -> None:
     shared = people(["1", "1", "2"], ["30", "31", "40"], ["*", "*", "40"], ["30", "31", "40"])
     background = match(shared, False, None)
     assert background is not None
-    assert link(background) == (1, None)
+    assert expected_links(background, are_proven=False) == 1
     regions = match(shared[1:], True, None)  # 30 and 31 are `*`, which the data tell
     assert regions is not None
     assert match([], True, None) is None
@@ -255,7 +258,7 @@ def test_an_original_released_in_two_ways_is_compared_as_it_is() -> None:
     shared = [Shared("age", texts("30", "30"), texts("3*", "*"), texts("30"), True)]
     background = match(shared, True, None)
     assert background is not None
-    assert link(background) == (0, None)
+    assert expected_links(background, are_proven=False) == 0
 
 
 def test_population_counts_everybody_who_could_be_in_a_class() -> None:
@@ -419,17 +422,47 @@ def test_all_attacks_run_on_a_mixed_table_and_stay_between_0_and_1() -> None:
 
 
 def test_rows_that_the_key_puts_together_are_one_person() -> None:
-    """Two rows of each person: alone by row nobody is, by person everybody."""
+    """Two rows of each person: whichever is drawn is right, and by person everybody is alone."""
     shown, who = np.array([0, 0, 1, 1]), np.array([5, 5, 6, 6])
     bare = Background(("zip",), shown, np.array([0, 1]), who, np.array([5, 6]))
-    assert link(bare) == (0, 0)
-    assert link(replace(bare, released_link=np.array([0, 0, 1, 1]))) == (2, 2)
+    assert expected_links(bare, are_proven=True) == 2
+    together = replace(bare, released_link=np.array([0, 0, 1, 1]))
+    assert expected_links(together, are_proven=True) == 2
     wrong = replace(bare, released_link=np.array([0, 0, 1, 1]), known_person=np.array([6, -1]))
-    assert link(wrong) == (2, 0)
+    assert expected_links(wrong, are_proven=True) == 0
 
 
 def test_nobody_is_named_by_a_key_that_is_not_there() -> None:
     nameless = Background(
         ("zip",), np.array([0, 1]), np.array([0, 1]), np.array([-1, -1]), np.array([-1, -1])
     )
-    assert link(nameless) == (2, 0)
+    assert expected_links(nameless, are_proven=True) == 0
+    table = subject(numbers("x", [1, 2], [1, 2]))
+    found = attack_table(Linking(), *table.columns, scene=Scene(table, background=nameless))
+    assert found.sentence.endswith("so that none can be proven right")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.booleans()), min_size=1, max_size=9))
+def test_lots_are_drawn_as_by_trying_all_of_them(rows: list[tuple[int, bool, bool]]) -> None:
+    """Match the smaller side of each class into the larger in every way; count who is right."""
+    people = [(code, who) for who, (code, _, _) in enumerate(rows)]
+    released = [person for person, row in zip(people, rows, strict=True) if row[1]]
+    known = [person for person, row in zip(people, rows, strict=True) if row[2]]
+    if not released or not known:
+        return
+    background = Background(
+        ("zip",),
+        np.array([code for code, _ in released]),
+        np.array([code for code, _ in known]),
+        np.array([who for _, who in released]),
+        np.array([who for _, who in known]),
+    )
+    expected = 0.0
+    for code in range(4):
+        here = [who for c, who in released if c == code]
+        there = [who for c, who in known if c == code]
+        few, many = sorted((here, there), key=len)
+        ways = list(permutations(many, len(few)))
+        expected += np.mean([sum(map(eq, few, way)) for way in ways])
+    assert expected_links(background, are_proven=True) == pytest.approx(expected)
