@@ -20,7 +20,7 @@ from ppdm_sql.audit.attacks.digit_shift import DigitShift
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
 from ppdm_sql.audit.attacks.known_input import KnownInput
-from ppdm_sql.audit.attacks.known_pairs import KnownPairs
+from ppdm_sql.audit.attacks.known_pairs import PERSONS, KnownPairs
 from ppdm_sql.audit.attacks.known_sample import KnownSample
 from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
@@ -44,9 +44,7 @@ ATTACKS: tuple[Attack, ...] = (
     Ordering(),
     Spectral(),
     KnownSample(),
-    KnownPairs(2),
-    KnownPairs(5),
-    KnownPairs(20),
+    *map(KnownPairs, PERSONS),
     KnownInput(),
     RecordLinkage(),
     Linking(),

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search import IntArray
 
 
+PERSONS = (2, 5, 20)
+"""How many are known."""
+
+
 @dataclass(frozen=True, slots=True)
 class KnownPairs:
     """Fit the simplest model to the known persons, apply it to all."""
@@ -57,15 +61,11 @@ class KnownPairs:
 
     def run(self, target: Aim, scene: Scene) -> Finding:
         """Draw who is known, guess the others, count."""
-        drawn, column = self._drawn(target, scene), target.columns[0]
-        what = "values"
-        if target.scope is AimKind.GROUP:
-            share, chance = recovered_rows(target.columns, drawn)
-            what = "rows"
-        elif column.is_numeric:
-            share, chance = self._numbers(column, drawn)
-        else:
-            share, chance = self._labels(*column.label_pair(), drawn)
+        # Whoever knows twenty people may leave fifteen aside: more of them never get less.
+        fewer = [KnownPairs(persons) for persons in PERSONS if persons < self.persons]
+        tried = [one.guessed(target, scene) for one in (*fewer, self)]
+        share, chance = max(share for share, _ in tried), tried[-1][1]
+        what = "rows" if target.scope is AimKind.GROUP else "values"
         return Finding(
             self.name,
             self.knowledge,
@@ -74,8 +74,17 @@ class KnownPairs:
             share,
             chance,
             f"with {self.persons} known persons, {SHARE} of all {what} come back",
-            drawn.rows,
+            self._drawn(target, scene).rows,
         )
+
+    def guessed(self, target: Aim, scene: Scene) -> tuple[float, float]:
+        """Return the share that comes back, and that of guessing."""
+        drawn, column = self._drawn(target, scene), target.columns[0]
+        if target.scope is AimKind.GROUP:
+            return recovered_rows(target.columns, drawn)
+        if column.is_numeric:
+            return self._numbers(column, drawn)
+        return self._labels(*column.label_pair(), drawn)
 
     def _numbers(self, column: Column, drawn: Known) -> tuple[float, float]:
         x, y = column.pair()

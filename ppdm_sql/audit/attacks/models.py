@@ -70,10 +70,15 @@ def exact_model(
 ) -> Model | None:
     """Return the simplest model that explains all known pairs exactly, or else most of them."""
     unit = safe_unit(x, y)
-    # Bands are whole numbers: there are none where numbers need another unit.
-    fits = _FITS if unit == 1 else _FITS[:-1]
+    # Bands are whole numbers: there are none where numbers need another unit. A word that has none
+    # is not explained by them, however well a few people fit.
+    fits = _FITS if unit == 1 and _may_have_bands(traits) else _FITS[:-1]
     model = _exact_model(x / unit, y / unit, released / unit, traits, fits)
     return None if model is None else _in_unit(model, unit)
+
+
+def _may_have_bands(traits: Sequence[Traits]) -> bool:
+    return not all(one.is_affine or one.adds_noise for one in traits) or not traits
 
 
 def likely_model(x: FloatArray, y: FloatArray, traits: Sequence[Traits]) -> tuple[Model, float]:
@@ -161,7 +166,11 @@ def _scale(x: FloatArray, y: FloatArray) -> Model | None:
     usable = y != 0
     if not usable.any():
         return None
-    by = float(np.median(x[usable] / y[usable]))
+    # The factor of the least sum of distances: people who have 0 say nothing of it.
+    ratio, weight = x[usable] / y[usable], np.abs(y[usable])
+    order = np.argsort(ratio)
+    middle = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
+    by = float(ratio[order[min(middle, len(order) - 1)]])
     return lambda released: released * by
 
 

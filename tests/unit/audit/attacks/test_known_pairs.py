@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.audit.attacks.known_input import KnownInput
-from ppdm_sql.audit.attacks.known_pairs import KnownPairs
+from ppdm_sql.audit.attacks.known_pairs import PERSONS, KnownPairs
 from ppdm_sql.audit.attacks.models import EXACT, guess_numbers
 from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from ppdm_sql.language.syntax import Role
@@ -246,3 +246,44 @@ def test_targets_are_columns_groups_and_the_whole() -> None:
         (AimKind.GROUP, "age, pay"),
         (AimKind.TABLE, "age, pay, kept, zip"),
     ]
+
+
+MANY_ZEROS = np.where(np.random.default_rng(17).random(2_000) < 0.6, 0.0, SALARIES)
+
+
+@pytest.mark.parametrize("x", [AGES, MANY_ZEROS, AGES.round()], ids=["normal", "zeros", "whole"])
+@pytest.mark.parametrize(
+    "word", ["scaling", "translation", "noise", "graded_grouping", "microaggregation"]
+)
+def test_more_people_never_get_less(word: str, x: np.ndarray) -> None:
+    noise = np.random.default_rng(18).normal(0, 2, len(x))
+    released = {
+        "scaling": 0.93 * x + noise,
+        "translation": x + 7 + noise,
+        "noise": x + 3 * noise,
+        "graded_grouping": graded(x, [0, 30, 46, 55, 1e6]),
+        "microaggregation": x.round(-1),
+    }[word]
+    shares = [attack_column(KnownPairs(n), numbers("x", x, released, word)).share for n in PERSONS]
+    assert shares == sorted(shares)
+
+
+@pytest.mark.parametrize("word", ["rotation", "hybrid"])
+@pytest.mark.parametrize("seed", range(4))
+def test_more_people_never_take_a_turn_for_bands(word: str, seed: int) -> None:
+    """What a few people fit by luck is no explanation, where the word is known."""
+    generator = np.random.default_rng(seed)
+    x, y = generator.normal(50, 12, 3_000), generator.normal(10, 3, 3_000)
+    turns = turned(13.7 + seed, x, y)
+    columns = [numbers(n, a, b, word) for n, a, b in zip("xy", (x, y), turns, strict=True)]
+    shares = [attack_group(KnownPairs(n), *columns).share for n in PERSONS]
+    assert shares == sorted(shares)
+    assert shares[-1] > 0.99
+
+
+def test_people_who_have_nothing_say_nothing_of_a_factor() -> None:
+    noise = np.random.default_rng(19).normal(0, 100, len(MANY_ZEROS))
+    column = numbers("pay", MANY_ZEROS, 0.93 * MANY_ZEROS + noise)
+    column = replace(column, treatments=("scaling", "noise"))
+    zero = float((MANY_ZEROS == 0).mean())
+    assert attack_column(KnownPairs(20), column).share > zero + 0.3
