@@ -19,6 +19,7 @@ from ppdm_sql.audit.attacks.differencing import (
 from ppdm_sql.audit.attacks.digit_shift import DigitShift
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
+from ppdm_sql.audit.attacks.independent_columns import IndependentColumns
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import PERSONS, KnownPairs
 from ppdm_sql.audit.attacks.known_sample import KnownSample
@@ -43,6 +44,7 @@ ATTACKS: tuple[Attack, ...] = (
     Frequency(),
     Ordering(),
     Spectral(),
+    IndependentColumns(),
     KnownSample(),
     *map(KnownPairs, PERSONS),
     KnownInput(),

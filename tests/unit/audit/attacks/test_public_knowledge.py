@@ -178,7 +178,9 @@ def test_background_finds_whoever_is_alone() -> None:
     who = texts("a", "b", "c")
     background = match(shared, True, (who, texts("a", "d", "c")))
     assert background is not None
-    assert expected_links(background, are_proven=True) == 2  # the second of the background is somebody else
+    assert (
+        expected_links(background, are_proven=True) == 2
+    )  # the second of the background is somebody else
     scene = Scene(subject(numbers("x", [1, 2, 3], [1, 2, 3])), background=background)
     found = attack_table(Linking(), *scene.sample.columns, scene=scene)
     assert found.share == pytest.approx(2 / 3)
