@@ -236,6 +236,7 @@ class Owner:
         self,
         release: str,
         *,
+        together_with: str | Sequence[str] = (),
         against: str | None = None,
         into: str | None = None,
         to: str | Path | Sequence[str | Path] = (),
@@ -244,6 +245,7 @@ class Owner:
     ) -> Report:
         """Audit a release: risk, attacks, utility; `against` a table somebody may have.
 
+        What was published of the same rows is attacked with; so are releases `together_with` it.
         `into` writes the audit as tables of a schema, `to` as files, .html or .json, all of it or
         nothing. `require` is what must hold, such as "k>=5, prosecutor<=0.2" or a list of such
         texts; the report's outcomes tell what does. `is_internal` adds to the report what only the
@@ -251,7 +253,7 @@ class Owner:
         """
         # First of all: a typing error must not cost a minute.
         requirements = requirements_of(require)
-        statement = audit_statement(release, against, into)
+        statement = audit_statement(release, against, into, together_with)
         paths = [Path(path) for path in ([to] if isinstance(to, str | Path) else to)]
         for path in paths:
             check_file(path)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name
 
 
-def audit_statement(release: object, against: object, into: object) -> AuditRelease:
+def audit_statement(
+    release: object, against: object, into: object, together_with: object = ()
+) -> AuditRelease:
     """Return the statement that these arguments stand for."""
     if not isinstance(release, str):
         raise TypeError(f"audit() takes the name of a release, not {_type(release)}")
@@ -27,10 +29,16 @@ def audit_statement(release: object, against: object, into: object) -> AuditRele
         )
     if not isinstance(into, str | None):
         raise TypeError(f"into= takes the name of a schema, not {_type(into)}")
+    named = [together_with] if isinstance(together_with, str) else together_with
+    if not isinstance(named, Sequence) or not all(isinstance(one, str) for one in named):
+        raise TypeError(
+            f"together_with= takes names of releases in a list, not {_type(together_with)}"
+        )
     return AuditRelease(
         parse_name(release),
         None if against is None else parse_background(against),
         None if into is None else _schema_name(into),
+        together_with=tuple(parse_name(one) for one in named),
     )
 
 

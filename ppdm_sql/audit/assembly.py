@@ -11,7 +11,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks import run_attacks
 from ppdm_sql.audit.attacks.linking import population
-from ppdm_sql.audit.attacks.protocol import Earlier, Scene
+from ppdm_sql.audit.attacks.protocol import Other, Scene
 from ppdm_sql.audit.measure.breaches import divergence_figures, proximity_figures
 from ppdm_sql.audit.measure.classifiers import classifier_figures, is_available
 from ppdm_sql.audit.measure.clustering import LEAST_POINTS, clustering_figures
@@ -40,9 +40,10 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.measure.figure import Figure
     from ppdm_sql.audit.measure.linked_rows import Links
     from ppdm_sql.audit.measure.risk import Classes
+    from ppdm_sql.audit.read.others import OtherRows
     from ppdm_sql.audit.read.subject import Column, Subject
     from ppdm_sql.audit.report.outcome import Requirement
-    from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
+    from ppdm_sql.groups.search import FloatArray, IntArray
 
 SEED = 20_030
 MOST_SAMPLED = 20_000
@@ -61,11 +62,11 @@ class Material:
     software: tuple[tuple[str, str], ...]
     again: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict, repr=False)
     """More answers for all rows, by column."""
-    earlier_numbers: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
-    """Columns of the version before, for all rows."""
-    earlier_classes: IntArray | None = field(default=None, repr=False)
-    earlier_shown: Mapping[str, BoolArray] = field(default_factory=dict, repr=False)
-    """Of columns of this version, which originals the version before shows as they are."""
+    others: tuple[OtherRows, ...] = field(default=(), repr=False)
+    """What else is out."""
+    newcomers: Mapping[str, int] = field(default_factory=dict)
+    together_with: str | None = None
+    """Releases that the owner named."""
     background: Background | None = None
     against: str | None = None
     accepted: str | None = None
@@ -104,7 +105,7 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     on_stage("mining the original and the release")
     figures += [*_mining(subject, sample, generator), *material.more_figures]
     on_stage("attacking")
-    attacks = run_attacks(_scene(material, sample, chosen, classes))
+    attacks = run_attacks(_scene(material, sample, chosen, classes, links))
     columns = tuple(
         _column(column, figures, attacks) for column in subject.columns if column.role != Role.KEY
     )
@@ -174,17 +175,34 @@ def _not_together(subject: Subject) -> list[str]:
     return [f"{', '.join(names)}: too few rows have a number in every numeric column"]
 
 
-def _scene(material: Material, sample: Subject, chosen: IntArray, classes: Classes) -> Scene:
-    earlier: Earlier | None = None
-    if material.earlier_classes is not None:
-        numbers = {name: values[chosen] for name, values in material.earlier_numbers.items()}
-        shown = {name: rows[chosen] for name, rows in material.earlier_shown.items()}
-        earlier = Earlier(numbers, classes.of_row, material.earlier_classes, shown)
+def _scene(
+    material: Material, sample: Subject, chosen: IntArray, classes: Classes, links: Links | None
+) -> Scene:
+    others = tuple(
+        Other(
+            one.label,
+            {name: tuple(part[chosen] for part in parts) for name, parts in one.numbers.items()},
+            one.classes,
+            {name: rows[chosen] for name, rows in one.shown.items()},
+            one.values,
+        )
+        for one in material.others
+    )
     again = {
         name: tuple(answer[chosen] for answer in answers)
         for name, answers in material.again.items()
     }
-    return Scene(sample, SEED, again, earlier, material.background, material.subject)
+    return Scene(
+        sample,
+        SEED,
+        again,
+        others,
+        material.background,
+        material.subject,
+        classes.of_row,
+        None if links is None else links.of_row,
+        material.newcomers,
+    )
 
 
 def _column(column: Column, figures: Sequence[Figure], attacks: Sequence[Finding]) -> ColumnReport:
@@ -233,4 +251,5 @@ def _stamp(material: Material, sampled: int) -> Stamp:
         hashlib.sha256(material.script.encode()).hexdigest(),
         material.against,
         material.accepted,
+        material.together_with,
     )

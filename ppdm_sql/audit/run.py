@@ -17,7 +17,7 @@ from ppdm_sql.audit.measure.diversity import SensitiveValues
 from ppdm_sql.audit.measure.figure import Figure
 from ppdm_sql.audit.read import sql
 from ppdm_sql.audit.read.background import read_background
-from ppdm_sql.audit.read.earlier_versions import Unreadable, read_earlier
+from ppdm_sql.audit.read.others import Unreadable, newcomers, read_others
 from ppdm_sql.audit.read.subject import numbers_of
 from ppdm_sql.audit.read.version import (
     NOT_MATCHED,
@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from ppdm_sql.store.catalog import Entry
 
 _PRECISION = "with the untouched rows: a measure of utility, not of safety"
-_MOST_VERSIONS = 5
-"""Versions before that are looked at for what they showed as it was."""
 
 
 def audit_release(
@@ -62,15 +60,17 @@ def audit_release(
     requirements: Sequence[Requirement] = (),
 ) -> Report:
     """Audit a release as it is now; all reads see the same data."""
-    for versions in (_MOST_VERSIONS, 1, 0):
+    unreadable: set[tuple[int, int]] = set()
+    while True:
         try:
             with _opened(releases, statement) as version:
                 names = [column.name.text for column in sql.audited_columns(version.release)]
                 # Before anything is read: a requirement that cannot be meant must not cost a minute.
                 check_known(requirements, names, statement.against is not None)
-                material = _material(releases, statement, version, is_internal, versions)
-        except Unreadable:
-            continue  # what failed has ended the transaction: all is read again, with fewer
+                material = _material(releases, statement, version, is_internal, unreadable)
+        except Unreadable as error:
+            unreadable.add(error.version)
+            continue  # what failed has ended the transaction: all is read again, without it
         break
     material = replace(material, requirements=tuple(requirements))
     return assemble(material, is_internal, releases.on_stage)
@@ -95,7 +95,7 @@ def _material(
     statement: AuditRelease,
     version: Version,
     is_internal: bool,
-    versions: int,
+    unreadable: set[tuple[int, int]],
 ) -> Material:
     entry = version.entry
     linked = () if statement.against is None else _linkable(version.release)
@@ -106,7 +106,7 @@ def _material(
     left_out: list[str] = []
     releases.on_stage("asking again")
     again = _asked_again(releases, read, left_out)
-    earlier = read_earlier(releases, read, left_out, versions)
+    others = read_others(releases, read, statement, unreadable, left_out)
     background = None
     if statement.against is not None:
         background = read_background(read.version, statement, read.table, left_out)
@@ -126,9 +126,9 @@ def _material(
         ),
         again=again,
         accepted=", ".join(map(str, version.release.accepted)) or None,
-        earlier_numbers=earlier.numbers,
-        earlier_classes=earlier.classes,
-        earlier_shown=earlier.shown,
+        others=others,
+        newcomers=newcomers(releases, read),
+        together_with=", ".join(map(str, statement.together_with)) or None,
         background=background,
         against=None if statement.against is None else str(statement.against),
         suppressed=None if suppressed is None else suppressed.rows,

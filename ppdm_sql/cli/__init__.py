@@ -300,6 +300,12 @@ def demo(patients: int, database: str | None) -> None:
 @cli.command()
 @click.argument("release")
 @_DATABASE
+@click.option(
+    "--together-with",
+    metavar="RELEASE",
+    multiple=True,
+    help="Another release of the same persons; may be given several times.",
+)
 @click.option("--against", metavar="TABLE", help="A table that somebody outside may have.")
 @click.option("--html", "html", metavar="FILE.html", help="Write the report as a page.")
 @click.option("--json", "json", metavar="FILE.json", help="Write the report as JSON.")
@@ -309,6 +315,7 @@ def demo(patients: int, database: str | None) -> None:
 def audit(
     release: str,
     database: str,
+    together_with: tuple[str, ...],
     against: str | None,
     html: str | None,
     json: str | None,
@@ -325,7 +332,7 @@ def audit(
             raise click.BadParameter(f"a file that ends in {endings[0]}", param_hint=f"--{option}")
         pages += [] if page is None else [page]
     with _owner(database, must_exist=True) as owner:
-        run_audit(owner, release, against, into, pages, require, internal)
+        run_audit(owner, release, together_with, against, into, pages, require, internal)
 
 
 @contextmanager

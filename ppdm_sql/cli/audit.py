@@ -25,6 +25,7 @@ _DIGITS = 4
 def run_audit(
     owner: Owner,
     release: str,
+    together_with: Sequence[str],
     against: str | None,
     into: str | None,
     pages: Sequence[str],
@@ -37,6 +38,7 @@ def run_audit(
     with show_progress(owner) as bar:
         report = owner.audit(
             release,
+            together_with=together_with,
             against=against,
             into=into,
             to=pages,

@@ -13,33 +13,55 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name, QualifiedName
 
 
-_ORDER = "the order is AUDIT RELEASE name AGAINST table INTO schema TO 'report.html'"
+_ORDER = (
+    "the order is AUDIT RELEASE name TOGETHER WITH another AGAINST table INTO schema"
+    " TO 'report.html'"
+)
 _TABLE = "the name of a table"
+_OTHER = "the name of another release"
 
 
 def parse_audit_release(cursor: Cursor) -> AuditRelease:
-    """AUDIT RELEASE name [AGAINST table] [INTO schema] [TO 'report.html']."""
+    """AUDIT RELEASE name [TOGETHER WITH name, …] [AGAINST table] [INTO schema] [TO 'report.html']."""
     cursor.expect("AUDIT")
     cursor.expect("RELEASE")
     name, span = cursor.qualified_name("the name of the release")
     against: tuple[QualifiedName | None, Span | None] = (None, None)
     into: tuple[Name | None, Span | None] = (None, None)
     path: tuple[str | None, Span | None] = (None, None)
-    allowed = ["AGAINST", "INTO", "TO"]
+    allowed = ["TOGETHER", "AGAINST", "INTO", "TO"]
+    named: list[tuple[QualifiedName, Span]] = []
+    if cursor.take("TOGETHER"):
+        cursor.expect("WITH")
+        named.append(cursor.qualified_name(_OTHER))
+        while cursor.take(","):
+            named.append(cursor.qualified_name(_OTHER))
+        allowed = ["AGAINST", "INTO", "TO"]
     if cursor.take("AGAINST"):
         against = _background(cursor)
-        allowed.remove("AGAINST")
+        allowed = ["INTO", "TO"]
     if cursor.take("INTO"):
         into = cursor.name("the name of a schema")
         allowed = ["TO"]
     if cursor.take("TO"):
         path = _file(cursor)
         allowed = []
-    for word in ("AGAINST", "INTO"):
+    for word in ("TOGETHER", "AGAINST", "INTO"):
         if word not in allowed and cursor.at(word):
             cursor.fail(f"unexpected '{word}' here", _ORDER)
     cursor.expect_end(allowed)
-    return AuditRelease(name, against[0], into[0], path[0], span, against[1], into[1], path[1])
+    return AuditRelease(
+        name,
+        against[0],
+        into[0],
+        path[0],
+        span,
+        against[1],
+        into[1],
+        path[1],
+        tuple(other for other, _ in named),
+        tuple(place for _, place in named),
+    )
 
 
 def parse_background(text: str) -> QualifiedName:

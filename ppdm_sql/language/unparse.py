@@ -140,6 +140,8 @@ def treatment_text(rule: ColumnRule) -> str:
 
 def _audit(statement: AuditRelease) -> str:
     text = f"AUDIT RELEASE {_qualified(statement.name)}"
+    if statement.together_with:
+        text += f" TOGETHER WITH {', '.join(map(_qualified, statement.together_with))}"
     if statement.against is not None:
         text += f" AGAINST {_qualified(statement.against)}"
     if statement.into is not None:

@@ -245,18 +245,6 @@ def versions_held(engine: Engine, entry: Entry) -> list[Entry]:
     return [one for one in list_versions(engine, entry) if there.issuperset(one.tables)]
 
 
-def published_before(engine: Engine, entry: Entry) -> Entry | None:
-    """Return the last version of a release before the given one that anybody else has seen."""
-    known = engine.query(
-        'SELECT DISTINCT version FROM "ppdm_store"."ppdm_owner"."publications"'
-        " WHERE release_id = ? AND version < ?",
-        (entry.release_id, entry.version),
-    )
-    seen = set(known.column("version").to_pylist())
-    earlier = [one for one in list_versions(engine, entry) if one.version in seen]
-    return earlier[-1] if earlier else None
-
-
 def list_columns(engine: Engine, entry: Entry) -> list[ColumnEntry]:
     """Return the columns of a release, in the order of its script."""
     rows = engine.query(

@@ -20,6 +20,7 @@ from ppdm_sql.audit.attacks.digit_shift import DigitShift
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
 from ppdm_sql.audit.attacks.independent_columns import IndependentColumns
+from ppdm_sql.audit.attacks.intersection import Intersection
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import PERSONS, KnownPairs
 from ppdm_sql.audit.attacks.known_sample import KnownSample
@@ -27,8 +28,10 @@ from ppdm_sql.audit.attacks.linkage import RecordLinkage
 from ppdm_sql.audit.attacks.linking import Linking
 from ppdm_sql.audit.attacks.mean_kept import MeanKept
 from ppdm_sql.audit.attacks.ordering import Ordering
+from ppdm_sql.audit.attacks.person_rows import PersonRows
 from ppdm_sql.audit.attacks.protocol import NONE, AimKind, Needs
 from ppdm_sql.audit.attacks.spectral import Spectral
+from ppdm_sql.audit.attacks.sum_difference import SumDifference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
 ATTACKS: tuple[Attack, ...] = (
     FaceValue(),
     Averaging(),
+    PersonRows(),
     DigitShift(),
     BandWidth(),
     MeanKept(),
@@ -52,7 +56,9 @@ ATTACKS: tuple[Attack, ...] = (
     Linking(),
     DifferencingValues(),
     DifferencingNumbers(),
+    SumDifference(),
     DifferencingClasses(),
+    Intersection(),
 )
 
 

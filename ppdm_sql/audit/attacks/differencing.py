@@ -1,4 +1,4 @@
-"""Compare two versions of a release: what do they tell together that neither tells alone?"""
+"""Compare what was published: what do two versions tell together that neither tells alone?"""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import numpy as np
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import gain
 from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.groups.search.cells import numbered
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Aim, Scene
-    from ppdm_sql.groups.search import FloatArray, IntArray
+    from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
 
 _LEAST_ROWS = 10
+_NOTHING = 1e-28
+"""What is left of a square where all is explained but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +26,23 @@ class DifferencingClasses:
     """Who is in one class here and in another there is in what the two have in common."""
 
     name: ClassVar[str] = "differencing_classes"
-    needs: ClassVar[Needs] = Needs.VERSION
-    knowledge: ClassVar[str] = "this version and the one before it, linked person by person"
+    needs: ClassVar[Needs] = Needs.OTHERS
+    knowledge: ClassVar[str] = "this version and what else was published, linked person by person"
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:
-        """The whole, with an earlier version."""
-        return target.scope is AimKind.TABLE and scene.earlier is not None
+        """The whole, with something else that is out."""
+        return target.scope is AimKind.TABLE and bool(scene.others) and scene.classes is not None
 
     def run(self, target: Aim, scene: Scene) -> Finding:
-        """Count those whose class is smaller across both versions than the smallest of either."""
-        earlier = scene.earlier
-        assert earlier is not None
-        share = newly_exposed(earlier.classes_now, earlier.classes_before)
+        """Count those whose class is smaller across all of it than the smallest of each."""
+        now = scene.classes
+        assert now is not None
+        each = [(other.label, [other.classes]) for other in scene.others]
+        if len(each) > 1:
+            each.append(("all of them", [other.classes for other in scene.others]))
+        found = [(newly_exposed(now, *there), label) for label, there in each]
+        share, label = max(found, key=lambda one: one[0])
+        there = next(classes for name, classes in each if name == label)
         return Finding(
             self.name,
             self.knowledge,
@@ -42,70 +50,74 @@ class DifferencingClasses:
             "",
             share,
             0.0,
-            f"{SHARE} of the rows in both versions are in a smaller class across the two"
-            " than in either",
-            int(((earlier.classes_now >= 0) & (earlier.classes_before >= 0)).sum()),
+            f"together with {label}, {SHARE} of the rows in both are in a smaller class than in"
+            " either",
+            int(_in_all(now, *there).sum()),
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DifferencingNumbers:
-    """The earlier version as it stands, and the best mixture of what the two say."""
+    """What else is out as it stands, and the best mixture of all that there is."""
 
     name: ClassVar[str] = "differencing"
-    needs: ClassVar[Needs] = Needs.VERSION
+    needs: ClassVar[Needs] = Needs.OTHERS
     knowledge: ClassVar[str] = (
-        "this version and the one before it, linked person by person; how large the errors are, and"
-        " the mean and spread of the original from a public source"
+        "this version and what else was published, linked person by person; how large the errors"
+        " are, and the mean and spread of the original from a public source"
     )
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:
-        """Columns of numbers that both versions have."""
-        if target.scope is not AimKind.COLUMN or scene.earlier is None:
-            return False
+        """Columns of numbers that something else shows, too."""
         column = target.columns[0]
-        return column.is_numeric and column.name in scene.earlier.numbers
+        if target.scope is not AimKind.COLUMN or not column.is_numeric:
+            return False
+        return any(column.name in other.numbers for other in scene.others)
 
     def run(self, target: Aim, scene: Scene) -> Finding:
-        """Say how much of this version's error the earlier one takes away."""
+        """Say how much of this version's error the others take away."""
         column = target.columns[0]
-        assert scene.earlier is not None
         before, after = column.original.numbers, column.released.numbers
         assert before is not None
         assert after is not None
-        together = np.stack((before, after, scene.earlier.numbers[column.name]))
-        x, now, then = together[:, ~np.isnan(together).any(axis=0)] / safe_unit(together)
+        there = [(o.label, n) for o in scene.others for n in o.numbers.get(column.name, ())]
+        each = [(label, _rid(before, after, [numbers])) for label, numbers in there]
+        if len(there) > 1:
+            label = f"{len(there)} columns of what else was published"
+            each.append((label, _rid(before, after, [numbers for _, numbers in there])))
+        label, share = max(each, key=lambda one: one[1])
         return Finding(
             self.name,
             self.knowledge,
             target.scope,
             target.label,
-            max(shown_before(x, now, then), mixed_away(x, now, then)),
+            share,
             0.0,
-            f"together with the version before, this one is rid of {SHARE} of its error",
+            f"together with {label}, this one is rid of {SHARE} of its error",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DifferencingValues:
-    """What an earlier version showed as it was, nothing that this one does takes back."""
+    """What was shown as it was, nothing that this version does takes back."""
 
     name: ClassVar[str] = "differencing_values"
-    needs: ClassVar[Needs] = Needs.VERSION
-    knowledge: ClassVar[str] = "this version and those before it, linked person by person"
+    needs: ClassVar[Needs] = Needs.OTHERS
+    knowledge: ClassVar[str] = "this version and what else was published, linked person by person"
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:
         """Columns of any kind, also what this version shows nothing of."""
-        if target.scope not in (AimKind.COLUMN, AimKind.HIDDEN) or scene.earlier is None:
+        if target.scope not in (AimKind.COLUMN, AimKind.HIDDEN):
             return False
         column = target.columns[0]
-        return column.name in scene.earlier.shown and bool(column.original.known().any())
+        is_there = any(column.name in other.shown for other in scene.others)
+        return is_there and bool(column.original.known().any())
 
     def run(self, target: Aim, scene: Scene) -> Finding:
-        """Count originals that the earlier version shows and this one does not."""
+        """Count originals that something else shows and this version does not."""
         column = target.columns[0]
-        assert scene.earlier is not None
-        learned = scene.earlier.shown[column.name] & ~column.is_shown()
+        shown = [other.shown[column.name] for other in scene.others if column.name in other.shown]
+        learned = np.any(shown, axis=0) & ~column.is_shown()
         there = column.original.known()
         return Finding(
             self.name,
@@ -114,9 +126,17 @@ class DifferencingValues:
             target.label,
             float(learned[there].mean()),
             0.0,
-            f"an earlier version shows {SHARE} of the values, which this one does not",
+            f"what else was published shows {SHARE} of the values, which this one does not",
             int(there.sum()),
         )
+
+
+def _rid(before: FloatArray, after: FloatArray, others: list[FloatArray]) -> float:
+    """Return how much of this version's error others take away: as they are, or mixed."""
+    together = np.stack((before, after, *others))
+    x, now, *there = together[:, ~np.isnan(together).any(axis=0)] / safe_unit(together)
+    alone = max(shown_before(x, now, then) for then in there)
+    return max(alone, mixed_away(x, now, *there))
 
 
 def shown_before(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
@@ -124,24 +144,31 @@ def shown_before(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
     return gain(float(((now - x) ** 2).sum()), float(((then - x) ** 2).sum()))
 
 
-def mixed_away(x: FloatArray, now: FloatArray, then: FloatArray) -> float:
-    """Return how much of the error of the best guess from this version the earlier one takes away.
+def mixed_away(x: FloatArray, now: FloatArray, *others: FloatArray) -> float:
+    """Return how much of the error of the best guess from this version others take away.
 
-    The best guess is the best linear one. From two independent errors it is the mean weighted by
-    inverse variances; where the earlier version was only shifted or scaled, it is that alone.
+    The best guess is the best linear one. From independent errors it is the mean weighted by
+    inverse variances; where another version was only shifted or scaled, it is that alone.
     Both sides guess their best: what noise shrinks by itself needs no second version.
     """
     rows = len(x)
     if rows < _LEAST_ROWS:
         return 0.0
-    alone = _rest(x, now)
-    news = _rest(then, now)
-    size = float(news @ news)
-    if size <= 0:
-        return 0.0  # the same answer twice
-    left = alone - news * float(alone @ news) / size
-    # One more constant was fitted than without the earlier version.
-    fair = (rows - 2) / (rows - 3)
+    alone = left = _rest(x, now)
+    seen: list[FloatArray] = []
+    for other in others:
+        news = _rest(other, now)
+        for before in seen:  # what those before it did not tell already
+            news = news - before * float(news @ before) / float(before @ before)
+        size = float(news @ news)
+        if size <= _NOTHING * float(other @ other):
+            continue  # the same answer again
+        left = left - news * float(left @ news) / size
+        seen.append(news)
+    if not seen or rows < _LEAST_ROWS + len(seen):
+        return 0.0
+    # More constants were fitted than without the others.
+    fair = (rows - 2) / (rows - 2 - len(seen))
     return gain(float(alone @ alone), fair * float(left @ left))
 
 
@@ -154,17 +181,20 @@ def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
         return centered
     rest: FloatArray = centered - spread * float(spread @ centered) / size
     # What is explained up to rounding is explained.
-    return rest if float(rest @ rest) > 1e-28 * float(x @ x) else np.zeros(len(x))
+    return rest if float(rest @ rest) > _NOTHING * float(x @ x) else np.zeros(len(x))
 
 
-def newly_exposed(now: IntArray, before: IntArray) -> float:
-    """Return the share of rows in both versions whose joint class is smaller than both."""
-    both = (now >= 0) & (before >= 0)
+def newly_exposed(now: IntArray, *others: IntArray) -> float:
+    """Return the share of rows in all versions whose joint class is smaller than each."""
+    both = _in_all(now, *others)
     if not both.any():
         return 0.0
-    here, there = now[both], before[both]
-    span = int(there.max()) + 1
-    joint, at, times = np.unique(here * span + there, return_inverse=True, return_counts=True)
-    del joint
-    smaller = np.minimum(np.bincount(here)[here], np.bincount(there)[there])
-    return float((times[at] < smaller).mean())
+    sides = [side[both] for side in (now, *others)]
+    joint = np.unique(numbered(sides, len(sides[0])), return_inverse=True)[1]
+    smallest = np.min([np.bincount(side)[side] for side in sides], axis=0)
+    return float((np.bincount(joint)[joint] < smallest).mean())
+
+
+def _in_all(*classes: IntArray) -> BoolArray:
+    found: BoolArray = np.all([side >= 0 for side in classes], axis=0)
+    return found

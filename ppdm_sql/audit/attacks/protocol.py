@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """The knowledge of an attack that needs none."""
-"""What is done to a KEY for people to be told apart, or is told of it elsewhere: no attack."""
 SHARE = "{share}"
 """Stands for the share in what a finding says, so that it can be rounded before it is told."""
 
@@ -44,7 +43,7 @@ class Needs(StrEnum):
     PEOPLE = "some people"
     PERSON = "all of a person"
     TABLE = "a background table"
-    VERSION = "the version before"
+    OTHERS = "other publications"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +65,30 @@ class Aim:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """The version before this one, for rows of the same KEY."""
+class OtherValues:
+    """A SENSITIVE column that two versions show, its values numbered alike; -1 is none."""
 
-    numbers: Mapping[str, FloatArray] = field(repr=False)
-    """Columns of the sample as the earlier version shows them; NaN where it does not."""
-    classes_now: IntArray = field(repr=False)
-    """The class of every row now, -1 for none."""
-    classes_before: IntArray = field(repr=False)
-    """The class of the same row before, -1 for none."""
+    here: IntArray = field(repr=False)
+    """The value of each row of this version."""
+    there: IntArray = field(repr=False)
+    """The value of each row of the other one, in its own order."""
+    classes: IntArray = field(repr=False)
+    """The class of each row of the other one, in its own order; -1 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What else is out: a version before, or another release, for rows of the same KEY."""
+
+    label: str
+    numbers: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict, repr=False)
+    """Columns of the sample as the other version shows them; NaN where it does not."""
+    classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    """The class of every row there, -1 for none."""
     shown: Mapping[str, BoolArray] = field(default_factory=dict, repr=False)
-    """Of columns of the sample, whose originals the earlier version shows as they are."""
+    """Of columns of the sample, whose originals the other version shows as they are."""
+    values: Mapping[str, OtherValues] = field(default_factory=dict, repr=False)
+    """Of SENSITIVE columns that both show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +132,16 @@ class Scene:
     seed: int = 0
     again: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict, repr=False)
     """More answers to the same question about the same rows, by column."""
-    earlier: Earlier | None = None
+    others: tuple[Other, ...] = ()
     background: Background | None = None
     everybody: Subject | None = field(default=None, repr=False)
     """All rows, of which the sample is one; None: the sample is all."""
+    classes: IntArray | None = field(default=None, repr=False)
+    """The class of every row, -1 for none; None where nobody compares them."""
+    links: IntArray | None = field(default=None, repr=False)
+    """Of all rows, equal for those that are seen to be one person's; None: none are."""
+    newcomers: Mapping[str, int] = field(default_factory=dict)
+    """Columns whose sums are out of so few rows more or less."""
 
     def generator(self, name: str) -> np.random.Generator:
         """Return a generator of its own for each attack: their order decides nothing."""

@@ -39,6 +39,8 @@ class Stamp:
     against: str | None = None
     accepted: str | None = None
     """What the owner insisted on, although it was objected to."""
+    together_with: str | None = None
+    """Other releases that the owner named."""
 
 
 @dataclass(frozen=True, slots=True)

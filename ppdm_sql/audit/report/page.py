@@ -238,6 +238,7 @@ def _stamp(report: Report) -> str:
         ("released", _rows(report)),
         ("sample", f"{stamp.sampled:,} rows for attacks and mining, drawn with seed {stamp.seed}"),
         ("background", stamp.against or "none"),
+        ("together with", stamp.together_with or "what was published of the same rows"),
         ("accepted", stamp.accepted or "nothing"),
         ("software", ", ".join(f"{name} {version}" for name, version in stamp.software)),
         ("script", f"SHA-256 {stamp.script_sha256}"),

@@ -25,6 +25,7 @@ _STAMP = pa.schema(
         "script_sha256": pa.string(),
         "against": pa.string(),
         "accepted": pa.string(),
+        "together_with": pa.string(),
     }
 )
 _FIGURES = pa.schema(

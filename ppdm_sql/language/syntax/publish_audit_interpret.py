@@ -69,7 +69,7 @@ class InterpretTable:
 
 @dataclass(frozen=True, slots=True)
 class AuditRelease:
-    """AUDIT RELEASE name [AGAINST table] [INTO schema] [TO 'report.html']."""
+    """AUDIT RELEASE name [TOGETHER WITH name, …] [AGAINST table] [INTO schema] [TO 'report.html']."""
 
     name: QualifiedName
     against: QualifiedName | None = None
@@ -81,3 +81,11 @@ class AuditRelease:
     against_span: Span | None = field(default=None, compare=False, repr=False)
     into_span: Span | None = field(default=None, compare=False, repr=False)
     path_span: Span | None = field(default=None, compare=False, repr=False)
+    together_with: tuple[QualifiedName, ...] = ()
+    """Other releases of the same persons."""
+    together_places: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def together_spans(self) -> tuple[Span | None, ...]:
+        """Where each of them stands; None for what was called from Python."""
+        return self.together_places or (None,) * len(self.together_with)

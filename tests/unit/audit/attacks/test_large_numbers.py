@@ -8,7 +8,7 @@ import pytest
 from ppdm_sql.audit.attacks import run_attacks
 from ppdm_sql.audit.attacks.known_input import KnownInput
 from ppdm_sql.audit.attacks.known_pairs import KnownPairs
-from ppdm_sql.audit.attacks.protocol import Earlier, Scene
+from ppdm_sql.audit.attacks.protocol import Other, Scene
 from ppdm_sql.audit.attacks.spectral import Spectral
 from tests.unit.audit.attacks.running import attack_column, attack_group, attack_table
 from tests.unit.audit.attacks.test_known_rows import rotated
@@ -54,10 +54,9 @@ def test_noise_is_filtered_at_any_size(size: float) -> None:
 @SIZES
 def test_two_answers_are_mixed_at_any_size(size: float) -> None:
     x, y, again = X[:, 0] * size, (X + NOISE)[:, 0] * size, (X[:, 0] + NOISE[:, 1]) * size
-    everybody = np.zeros(ROWS, dtype=np.int64)
     column = numbers("x", x, y, "noise")
     scene = Scene(
-        subject(column), again={"x": (again,)}, earlier=Earlier({"x": again}, everybody, everybody)
+        subject(column), again={"x": (again,)}, others=(Other("before", {"x": (again,)}),)
     )
     found = {f.attack: f.share for f in run_attacks(scene)}
     assert found["averaging"] == pytest.approx(0.5, abs=0.1)

@@ -13,20 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.audit.attacks import ATTACKS, run_attacks
-from ppdm_sql.audit.attacks.differencing import (
-    DifferencingClasses,
-    DifferencingNumbers,
-    DifferencingValues,
-    mixed_away,
-    newly_exposed,
-)
 from ppdm_sql.audit.attacks.frequency import Frequency, by_frequency
 from ppdm_sql.audit.attacks.linking import Linking, expected_links, population
 from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
-from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Background, Earlier, Finding, Scene
+from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Background, Scene
 from ppdm_sql.audit.attacks.spectral import Spectral
 from ppdm_sql.audit.read.matching import Shared, match
-from ppdm_sql.audit.read.subject import Column, same_values
 from tests.unit.audit.attacks.running import attack_column, attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -272,132 +264,6 @@ def test_population_counts_everybody_who_could_be_in_a_class() -> None:
     assert population(visits, np.array([0, 1]), 2).tolist() == [1, 1]  # two rows, one person
     empty = Background(("zip",), np.array([0]), np.array([-1]))
     assert population(empty, np.array([0]), 1).tolist() == [0]
-
-
-def differenced(now: np.ndarray, before: np.ndarray) -> float:
-    column = numbers("x", X, now, "noise")
-    everybody = np.zeros(len(X), dtype=np.int64)
-    scene = Scene(subject(column), earlier=Earlier({"x": before}, everybody, everybody))
-    return attack_column(DifferencingNumbers(), column, scene).share
-
-
-SMALL_NOISE = NOISE / 5
-
-
-def test_two_versions_with_new_noise_tell_more_than_one() -> None:
-    again, unknown = RNG.normal(0, 6, len(X)), np.full(len(X), np.nan)
-    assert differenced(X + SMALL_NOISE, X + again) == pytest.approx(0.5, abs=0.05)
-    assert differenced(X + SMALL_NOISE, X + 2 * again) == pytest.approx(0.2, abs=0.05)
-    # Noise of two sizes from one draw would be undone altogether.
-    assert differenced(X + SMALL_NOISE, X + 2 * SMALL_NOISE) == pytest.approx(1)
-    assert differenced(X + SMALL_NOISE, unknown) == 0
-
-
-@pytest.mark.parametrize("before", [X, X + 17, 3 * X, 5 - 2 * X])
-def test_an_earlier_version_without_noise_tells_all(before: np.ndarray) -> None:
-    assert differenced(X + NOISE, before) == pytest.approx(1)
-
-
-def test_an_earlier_version_shows_what_only_was_moved_since() -> None:
-    assert differenced(X + 17, X) == differenced(2 * X, X) == 1
-    assert differenced(X + 17, X + 17) == differenced(X, X) == 0
-
-
-@pytest.mark.parametrize(
-    "before",
-    [X + NOISE, 2 * (X + NOISE) + 1, RNG.permutation(X), np.zeros(len(X))],
-    ids=["the same", "the same, scaled", "other people's", "nothing"],
-)
-def test_an_earlier_version_that_knows_no_more_tells_no_more(before: np.ndarray) -> None:
-    assert differenced(X + NOISE, before) < 0.005
-
-
-def test_few_rows_are_not_mixed() -> None:
-    assert mixed_away(X[:9], X[:9] + NOISE[:9], X[:9]) == 0
-
-
-def test_a_version_that_shows_nothing_leaves_all_to_the_one_before() -> None:
-    assert differenced(np.zeros(len(X)), X + SMALL_NOISE) > 0.9
-
-
-def test_values_of_two_tables_are_compared_whatever_they_are_read_as() -> None:
-    days = pa.array([0, 1, None], pa.date32())
-    assert same_values(days, days.cast(pa.timestamp("us"))).tolist() == [True, True, False]
-    assert same_values(pa.array([1.0, 2.5]), pa.array([1, 2])).tolist() == [True, False]
-    assert same_values(texts("a", None, "c"), texts("a", None, "b")).tolist() == [
-        True,
-        False,
-        False,
-    ]
-    assert same_values(texts("34", "3*"), pa.array([34, 35])).tolist() == [True, False]
-
-
-def shown_before(column: Column, shown: np.ndarray) -> list[Finding]:
-    everybody = np.zeros(len(shown), dtype=np.int64)
-    earlier = Earlier({}, everybody, everybody, {column.name: shown})
-    # A column that shows nothing is no other attack's, and the release has others.
-    other = labels("other", everybody, everybody, "keep")
-    found = run_attacks(Scene(subject(column, other), earlier=earlier))
-    return [f for f in found if f.target == column.name]
-
-
-def test_what_an_earlier_version_showed_and_this_one_hides_is_learned() -> None:
-    every, half = np.ones(4, dtype=np.bool_), np.array([True, False, True, False])
-    towns, gone = [0, 1, 2, 3], [-1, -1, -1, -1]
-    for hidden in (
-        labels("x", towns, gone, "suppress"),
-        numbers("x", towns, [np.nan] * 4, "suppress"),
-        labels("x", towns, [9, 9, 8, 8], "generalize"),
-    ):
-        (found,) = shown_before(hidden, every)
-        assert (found.attack, found.scope, found.share) == ("differencing_values", "column", 1)
-        assert (found.of, found.columns) == (4, ("x",))
-        assert shown_before(hidden, half)[0].share == 0.5
-        assert shown_before(hidden, ~every)[0].share == 0
-
-
-def test_what_this_version_shows_anyway_is_not_learned_from_an_earlier_one() -> None:
-    every = np.ones(4, dtype=np.bool_)
-    moved = {
-        "labels": labels("x", [0, 1, 2, -1], [0, 1, 7, 7], "mapping"),
-        "numbers": numbers("x", [0, 1, 2, np.nan], [0, 1, 7, 7], "noise"),
-    }
-    for column in moved.values():
-        found = [f for f in shown_before(column, every) if f.attack == "differencing_values"]
-        assert [f.share for f in found] == [pytest.approx(1 / 3)]  # NULL is no value
-    nothing = labels("x", [-1, -1], [-1, -1], "suppress")
-    assert shown_before(nothing, np.zeros(2, dtype=np.bool_)) == []
-    scene = Scene(subject(nothing))
-    assert not DifferencingValues().applies_to(Aim(AimKind.HIDDEN, (nothing,)), scene)
-
-
-def test_versions_with_one_partition_expose_nobody() -> None:
-    column = numbers("x", X, X + NOISE, "noise")
-    everybody = np.zeros(len(X), dtype=np.int64)
-    scene = Scene(subject(column), earlier=Earlier({"x": X + NOISE}, everybody, everybody))
-    assert attack_table(DifferencingClasses(), column, scene=scene).share == 0
-    assert not DifferencingNumbers().applies_to(
-        Aim(AimKind.COLUMN, (column,)), Scene(subject(column))
-    )
-
-
-def test_two_partitions_leave_what_they_have_in_common() -> None:
-    here, there = np.array([0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 0])
-    assert newly_exposed(here, there) == 1  # everybody is alone across the two
-    assert newly_exposed(here, here) == 0
-    assert newly_exposed(np.array([-1]), np.array([0])) == 0
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=20))
-def test_newly_exposed_is_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
-    now, before = (np.array(side) for side in zip(*rows, strict=True))
-    both = [row for row in rows if min(row) >= 0]
-    exposed = sum(
-        both.count(row) < min(sum(r[0] == row[0] for r in both), sum(r[1] == row[1] for r in both))
-        for row in both
-    )
-    assert newly_exposed(now, before) == pytest.approx(exposed / max(len(both), 1))
 
 
 def test_names_are_unique_and_knowledge_is_said() -> None:
