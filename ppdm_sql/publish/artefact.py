@@ -1,7 +1,6 @@
 """The artefact: what goes out is materialised once, checked as it is, and compared with the file.
 
-Targets are counted here by plain SQL that shares nothing with the search that chose the classes.
-The person behind a row is kept beside it for that, and not written.
+The person behind a row and its sensitive originals are kept beside it for that, and not written.
 """
 
 from __future__ import annotations
@@ -15,7 +14,8 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import EngineError, InternalError, Refused
-from ppdm_sql.groups.compile import HIGH, find_grouping, fixed_quasi, grouped_select, high_flag
+from ppdm_sql.groups.compile import HIGH, find_grouping, grouped_select, high_flag
+from ppdm_sql.groups.queries import told_apart
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.release.compile import rows_with
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ppdm_sql.engine.duckdb import Engine
-    from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.names import Name
     from ppdm_sql.release.version import Version
 
-_ROWS, _PERSON, _STAR, _COUNT = "s", "ppdm_person", "ppdm_star", "n"
+ROWS, PERSON, STAR = "s", "ppdm_person", "ppdm_star"
 _HALF = 0.5
 
 
@@ -45,7 +44,7 @@ class Snapshot:
 
     def rows(self) -> exp.Table:
         """Return the table as it stands behind FROM."""
-        return table_of(self.table, _ROWS)
+        return table_of(self.table, ROWS)
 
 
 @contextmanager
@@ -57,7 +56,7 @@ def taken(version: Version) -> Iterator[Snapshot]:
     rows = (
         rows_with(version, carried)
         if grouping is None
-        else grouped_select(version, carried, suppressed_flag=_STAR)
+        else grouped_select(version, carried, suppressed_flag=STAR)
     )
     columns = engine.columns(version.select())
     table = QualifiedName.of("temp", "main", f"ppdm_snapshot_{secrets.token_hex(8)}")
@@ -71,13 +70,18 @@ def taken(version: Version) -> Iterator[Snapshot]:
             engine.run(exp.Drop(tables=[table_of(table)], kind="TABLE"))
 
 
+def sensitive_column(index: int) -> str:
+    """Return the name under which the original of a sensitive column is kept."""
+    return f"ppdm_sensitive_{index}"
+
+
 def _carried(version: Version) -> tuple[dict[str, exp.Expr], tuple[tuple[str, Name], ...]]:
     """Return what is kept beside the rows: person, IDENTIFIERs, sensitive originals, high class."""
     carried: dict[str, exp.Expr] = {}
     identifiers: list[tuple[str, Name]] = []
     for rule in version.release.rules:
         if rule.role is Role.KEY:
-            carried[_PERSON] = _of_source(rule.columns[0].name)
+            carried[PERSON] = _of_source(rule.columns[0].name)
         elif rule.role is Role.IDENTIFIER:
             for column, name in zip(rule.columns, rule.names, strict=True):
                 kept = f"ppdm_identifier_{len(identifiers)}"
@@ -85,7 +89,7 @@ def _carried(version: Version) -> tuple[dict[str, exp.Expr], tuple[tuple[str, Na
                 identifiers.append((kept, name))
     grouping = find_grouping(version.release)
     for index, column in enumerate(grouping.sensitive if grouping else ()):
-        carried[_sensitive(index)] = exp.cast(_of_source(column.name), "VARCHAR")
+        carried[sensitive_column(index)] = told_apart(_of_source(column.name), column.type)
     if grouping is not None and grouping.when is not None:
         carried[HIGH] = high_flag(grouping.when)
     return carried, tuple(identifiers)
@@ -104,7 +108,7 @@ def refuse_identifiers(snapshot: Snapshot) -> None:
     if not pairs:
         return
     counts: list[exp.Expr] = [
-        exp.CountIf(this=_same(column_of(name.text, _ROWS), column_of(kept, _ROWS)))
+        exp.CountIf(this=_same(column_of(name.text, ROWS), column_of(kept, ROWS)))
         for name, kept, _ in pairs
     ]
     total, *same = _row(snapshot.version.engine, [exp.Count(this=exp.Star()), *counts], snapshot)
@@ -126,52 +130,6 @@ def _same(shown: exp.Expr, identifier: exp.Expr) -> exp.Expr:
     return exp.or_(exp.EQ(this=text, expression=identifier), exp.EQ(this=first, expression=second))
 
 
-def check_targets(snapshot: Snapshot) -> None:
-    """Count k and l of what goes out; raise unless every class reaches them."""
-    grouping = find_grouping(snapshot.version.release)
-    if grouping is None:
-        return
-    missed = [_missed(target, grouping) for target in grouping.targets]
-    missed = [condition for condition in missed if condition is not None]
-    if not missed:
-        return
-    quasi = [column.name for column in grouping.columns]
-    quasi += [name for name, _ in fixed_quasi(snapshot.version.release)]
-    classes = exp.select(named(exp.Literal.number(1), _COUNT)).from_(snapshot.rows())
-    classes = classes.where(exp.Not(this=column_of(_STAR, _ROWS)))
-    if grouping.when is not None:
-        classes = classes.where(column_of(HIGH, _ROWS))
-    classes = classes.group_by(*(column_of(name.text, _ROWS) for name in quasi))
-    classes = classes.having(exp.or_(*missed))
-    count = exp.select(named(exp.Count(this=exp.Star()), _COUNT)).from_(
-        classes.subquery(exp.to_identifier("classes", quoted=True))
-    )
-    if snapshot.version.engine.query(count).column(_COUNT)[0].as_py():
-        raise Refused(
-            "what would be published does not reach its targets",
-            grouping.span,
-            "write REFRESH RELEASE if rows were deleted or changed since",
-            code="target_missed",
-        )
-
-
-def _missed(target: BoundTarget, grouping: Grouping) -> exp.Expr | None:
-    """Return when a class misses a target; None of those that SQL does not count here."""
-    limit = exp.Literal.number(str(target.clause.value))
-    match target.clause.word:
-        case "k" if grouping.person is None:
-            return exp.LT(this=exp.Count(this=exp.Star()), expression=limit)
-        case "k":
-            return exp.LT(this=_distinct(_PERSON), expression=limit)
-        case "l":
-            index = [column.name for column in grouping.sensitive].index(
-                target.column.name if target.column else grouping.sensitive[0].name
-            )
-            return exp.LT(this=_distinct(_sensitive(index)), expression=limit)
-        case _:
-            return None
-
-
 def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) -> None:
     """Raise unless a file holds exactly the rows that were to be written, however often each."""
     engine = snapshot.version.engine
@@ -182,11 +140,11 @@ def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) ->
         raise InternalError(f"the columns of '{snapshot.version.entry.name}' are not those written")
     there = [
         # Parquet has other types for some; what matters is that the values come back.
-        named(_as(column_of(name, _ROWS), type_ if type_ != is_type else None), name)
+        named(_as(column_of(name, ROWS), type_ if type_ != is_type else None), name)
         for (name, type_), (_, is_type) in zip(wanted, found, strict=True)
     ]
     whole = exp.select("*").from_(written.copy())
-    back = exp.select(*there).from_(whole.subquery(exp.to_identifier(_ROWS, quoted=True)))
+    back = exp.select(*there).from_(whole.subquery(exp.to_identifier(ROWS, quoted=True)))
     names = [name for name, _ in wanted]
     try:
         same = _digest(engine, expected, names) == _digest(engine, back, names)
@@ -203,9 +161,9 @@ def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) ->
 
 def _digest(engine: Engine, rows: exp.Select, names: Sequence[str]) -> tuple[object, ...]:
     """Return the number of rows and the sum of their hashes: the same for the same rows."""
-    hashed = exp.Anonymous(this="hash", expressions=[column_of(name, _ROWS) for name in names])
+    hashed = exp.Anonymous(this="hash", expressions=[column_of(name, ROWS) for name in names])
     shown = [named(exp.Count(this=exp.Star()), "rows"), named(exp.Sum(this=hashed), "sum")]
-    query = exp.select(*shown).from_(rows.subquery(exp.to_identifier(_ROWS, quoted=True)))
+    query = exp.select(*shown).from_(rows.subquery(exp.to_identifier(ROWS, quoted=True)))
     (row,) = engine.query(query).to_pylist()
     return tuple(row.values())
 
@@ -218,19 +176,6 @@ def _row(engine: Engine, counts: Sequence[exp.Expr], snapshot: Snapshot) -> list
     shown = [named(tree, f"c{index}") for index, tree in enumerate(counts)]
     (row,) = engine.query(exp.select(*shown).from_(snapshot.rows())).to_pylist()
     return [int(value or 0) for value in row.values()]  # of nothing but NULLs, it is NULL
-
-
-def _distinct(column: str) -> exp.Expr:
-    """Return how many different values there are; NULL is one of them."""
-    value = column_of(column, _ROWS)
-    missing = exp.func("BOOL_OR", exp.Is(this=value.copy(), expression=exp.null()))
-    return exp.Add(
-        this=exp.Count(this=exp.Distinct(expressions=[value])), expression=exp.cast(missing, "INT")
-    )
-
-
-def _sensitive(index: int) -> str:
-    return f"ppdm_sensitive_{index}"
 
 
 def _of_source(name: Name) -> exp.Column:

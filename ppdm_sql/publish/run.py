@@ -23,7 +23,7 @@ from ppdm_sql.errors import (
     suggest,
 )
 from ppdm_sql.names import Name, QualifiedName, chain
-from ppdm_sql.publish.artefact import check_targets, compare, refuse_identifiers, taken
+from ppdm_sql.publish.artefact import compare, refuse_identifiers, taken
 from ppdm_sql.publish.ledger import persons_of, published_columns, told_together
 from ppdm_sql.publish.linking import (
     linking,
@@ -42,6 +42,7 @@ from ppdm_sql.publish.snapshot import (
     shuffled,
     verify_snapshot,
 )
+from ppdm_sql.publish.target_check import check_targets
 from ppdm_sql.publish.unlinkable import under_keys
 from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.version import released

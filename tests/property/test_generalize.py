@@ -32,6 +32,12 @@ ROW = st.tuples(
     st.one_of(st.none(), st.sampled_from(["flu", "cold", "hiv"])),
 )
 CLASSES = tuple[object, ...]
+LEVELS = {
+    "VARCHAR": "CASE (hash(n) % 4)::INT WHEN 0 THEN NULL ELSE 'v' || (hash(n) % 4) END",
+    "INT": "CASE (hash(n) % 4)::INT WHEN 0 THEN NULL ELSE hash(n) % 4 END",
+    "DATE": "DATE '2020-01-01' + (hash(n) % 4)::INT",
+}
+"""Another sensitive column, made from the number of a row."""
 
 
 @settings(
@@ -45,6 +51,11 @@ CLASSES = tuple[object, ...]
     k=st.integers(2, 3),
     diversity=st.integers(1, 2),
     alpha=st.sampled_from([None, 0.5, 0.8]),
+    closeness=st.sampled_from([None, 0.2, 0.5]),
+    types=st.tuples(
+        st.sampled_from(["INT", "DOUBLE", "DECIMAL(5, 1)", "BIGINT"]),
+        st.sampled_from(["VARCHAR", "INT", "DATE"]),
+    ),
     percent=st.sampled_from([0, 30, 100]),
     when=st.sampled_from(["", "WHEN illness = 'hiv' OR illness = 'flu'"]),
     how=st.sampled_from(["loss = 'precision'", "loss = 'ilm'", "method = 'mondrian'"]),
@@ -58,6 +69,8 @@ def test_every_class_that_leaves_reaches_its_targets(
     k: int,
     diversity: int,
     alpha: float | None,
+    closeness: float | None,
+    types: tuple[str, str],
     percent: int,
     when: str,
     how: str,
@@ -66,21 +79,26 @@ def test_every_class_that_leaves_reaches_its_targets(
 ) -> None:
     owner.execute(
         "DROP RELEASE IF EXISTS r;"
-        "CREATE OR REPLACE TABLE t (n INT, person INT, a INT, b VARCHAR, c VARCHAR,"
-        " illness VARCHAR);"
+        f"CREATE OR REPLACE TABLE t (n INT, person INT, a {types[0]}, b VARCHAR, c VARCHAR,"
+        f" illness VARCHAR, level {types[1]});"
         "CREATE OR REPLACE HIERARCHY halves AS RANGES (2, 4);"
         "CREATE OR REPLACE HIERARCHY letters AS SUPPRESS DIGITS RIGHT"
     )
     numbered = [[number, *row] for number, row in enumerate(rows)]
-    owner.connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", numbered)
+    owner.connection.executemany(
+        f"INSERT INTO t SELECT *, {LEVELS[types[1]]} FROM (VALUES (?, ?, ?, ?, ?, ?)) v (n, p, a, b, c, i)",
+        numbered,
+    )
     targets = f"k = {k}" + (f", l(illness) = {diversity}" if diversity > 1 else "")
     targets += f", alpha(illness) <= {alpha}" if alpha is not None else ""
+    targets += f", t(level) <= {closeness}" if closeness is not None else ""
     statement = (
         f"CREATE RELEASE r FROM t (n NEUTRAL, {'person KEY,' if has_key else ''}"
-        " a QUASI, b QUASI, c QUASI AS mapping(prefix => 'C'), illness SENSITIVE)"
+        " a QUASI, b QUASI, c QUASI AS mapping(prefix => 'C'), illness SENSITIVE,"
+        " level SENSITIVE)"
         f" GENERALIZE a USING halves, b USING letters {when} UNTIL {targets}"
         f" SUPPRESS AT MOST {percent} PERCENT"
-        f" WITH ({how}, suppressed = '{suppressed}')"
+        f" WITH ({how}, suppressed = '{suppressed}', accept = ['linked_rows'])"
     )
     try:
         with warnings.catch_warnings():
@@ -103,12 +121,14 @@ def test_every_class_that_leaves_reaches_its_targets(
     values: dict[CLASSES, set[object]] = defaultdict(set)
     pairs: dict[CLASSES, set[tuple[object, object]]] = defaultdict(set)
     stars = 0
-    for number, (a, b, c, illness) in released.items():
+    levels: dict[CLASSES, set[tuple[object, object]]] = defaultdict(set)
+    for number, (a, b, c, illness, level) in released.items():
         person, raw_a, raw_b, _, raw_illness = rows[number]
         is_star = number in high and (a, b, c) == ("*", "*", None)
         assert illness == (None if is_star and illness is None else raw_illness)
         if number not in high:
-            assert (a, b) == (None if raw_a is None else str(raw_a), raw_b)
+            assert (a is None, b) == (raw_a is None, raw_b)
+            assert raw_a is None or float(a) == raw_a
             continue
         if is_star and illness is None:  # such a row shows nothing sensitive
             stars += 1
@@ -116,6 +136,7 @@ def test_every_class_that_leaves_reaches_its_targets(
         persons[a, b, c].add(person if has_key else number)
         values[a, b, c].add(illness)
         pairs[a, b, c].add((person if has_key else number, illness))
+        levels[a, b, c].add((person if has_key else number, level))
     assert all(len(members) >= k for members in persons.values())
     assert all(len(found) >= diversity for found in values.values())
     if alpha is not None:
@@ -123,10 +144,32 @@ def test_every_class_that_leaves_reaches_its_targets(
             for value in values[shown]:
                 holders = {person for person, what in pairs[shown] if what == value}
                 assert len(holders) <= alpha * len(members) + 1e-9
+    if closeness is not None:
+        source = owner.execute("SELECT n, person, level FROM t").fetchall()
+        whole = {(person if has_key else number, level) for number, person, level in source}
+        order = sorted({level for _, level in whole}, key=lambda v: (v is not None, v))
+        for found in levels.values():
+            assert moved(found, whole, order, types[1] != "VARCHAR") <= closeness + 1e-9
     left_out = len(rows) - len(released) + stars
     assert left_out <= len(high) * percent / 100
     if suppressed == "star":
         assert len(released) == len(rows)
+
+
+def moved(
+    found: set[tuple[object, object]],
+    whole: set[tuple[object, object]],
+    order: list[object],
+    is_ordered: bool,
+) -> float:
+    """Return the earth mover's distance of two distributions, by its definition."""
+    here, there = (
+        [sum(v == value for _, v in side) / len(side) for value in order] for side in (found, whole)
+    )
+    if not is_ordered:
+        return sum(abs(p - q) for p, q in zip(here, there, strict=True)) / 2
+    off = [sum(here[: i + 1]) - sum(there[: i + 1]) for i in range(len(order))]
+    return sum(map(abs, off)) / max(len(order) - 1, 1)
 
 
 def published(owner: Owner, folder: Path) -> dict[int, tuple[object, ...]]:

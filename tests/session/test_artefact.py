@@ -57,6 +57,40 @@ def test_targets_are_counted_on_the_snapshot(
     assert not (tmp_path / "b.duckdb").exists()
 
 
+@pytest.mark.parametrize("key", ["id KEY", "id NEUTRAL", "twin KEY AS pseudonym()"])
+@pytest.mark.parametrize(
+    ("target", "broken"),
+    [
+        ("alpha(ill) <= 0.7", "UPDATE t SET ill = 1 WHERE age = 4"),
+        ("entropy_l(ill) = 2.5", "UPDATE t SET ill = 1 WHERE age = 4 AND ill = 2"),
+        ("recursive_l(ill, 1) = 2", "UPDATE t SET ill = 1 WHERE age = 4 AND ill > 0"),
+        ("t(ill) <= 0.2", "UPDATE t SET ill = 2 WHERE age = 4"),
+        ("t(word) <= 0.2", "UPDATE t SET word = 'a' WHERE age = 4"),
+        ("t(word) <= 0.2", "UPDATE t SET word = NULL WHERE age = 4"),
+    ],
+)
+def test_distributions_are_counted_on_the_snapshot(
+    owner: Owner,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    target: str,
+    broken: str,
+    key: str,
+) -> None:
+    """Each target is reached at first; a change of one class breaks it."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT range AS id, range // 2 AS twin, (range // 12)::INTEGER AS age,"
+        " range % 3 AS ill, ['a', 'b', 'c'][1 + range % 3] AS word FROM range(72);"
+        f"CREATE RELEASE r.a FROM t ({key}, age QUASI, ill SENSITIVE, word SENSITIVE)"
+        f" GENERALIZE age UNTIL k = 3, {target} WITH (accept = ['linked_rows'])"
+    )
+    monkeypatch.setattr(run, "verify_snapshot", lambda *_: ())
+    owner.publish("r.a", to=tmp_path / "a.duckdb")
+    owner.execute(broken)
+    with pytest.raises(Refused, match="does not reach its targets"):
+        owner.publish("r.a", to=tmp_path / "b.duckdb")
+
+
 @pytest.mark.parametrize("form", ["duckdb", "parquet"])
 @pytest.mark.parametrize(
     "damage", ["a row is lost", "a row comes twice", "a value is another", "two values swap"]

@@ -1,0 +1,210 @@
+"""The targets of what goes out, counted by plain SQL that shares nothing with the search.
+
+Whoever chose the classes also measures them. This is the second pair of eyes: it looks at the rows
+as they will be written. Only t over a hierarchy, and t over numbers of very many different values,
+are left to the measures of the search.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlglot
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.errors import Refused
+from ppdm_sql.groups.compile import HIGH, find_grouping, fixed_quasi
+from ppdm_sql.groups.queries import told_apart
+from ppdm_sql.publish.artefact import PERSON, ROWS, STAR, sensitive_column
+from ppdm_sql.release.compile import source_table
+from ppdm_sql.types import Kind
+
+if TYPE_CHECKING:
+    from ppdm_sql.groups.compile import BoundTarget, Grouping
+    from ppdm_sql.publish.artefact import Snapshot
+
+_CLASS, _PERSON, _VALUE = "c", "p", "v"
+_SHOWN, _WHOLE = "shown", "whole"
+_ORDERED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
+_MOST_CELLS = 20_000_000
+"""Classes times values that are compared one by one."""
+
+
+def _parsed(text: str) -> exp.Select:
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    assert isinstance(tree, exp.Select)
+    return tree
+
+
+# `shown` has a row for each pair of a person and a value in a class, `whole` of the source; without
+# a KEY, a row for each row.
+_SHARES = "SELECT c, v, count(*) AS n FROM shown GROUP BY c, v"
+_CLOSE = """
+    SELECT h.c, h.v, h.n / sum(h.n) OVER (PARTITION BY h.c) AS p
+    FROM (SELECT c, v, count(*) AS n FROM shown GROUP BY c, v) AS h
+"""
+_REFERENCE = """
+    SELECT v, count(*) / sum(count(*)) OVER () AS q,
+        row_number() OVER (ORDER BY v NULLS FIRST) AS r
+    FROM whole GROUP BY v
+"""
+_MISSED = {
+    "entropy_l": _parsed("""
+        SELECT count(*) AS n FROM (
+            SELECT c FROM close GROUP BY c HAVING -sum(p * ln(p)) < ln(:value) - 1e-9) AS missed"""),
+    "recursive_l": _parsed("""
+        SELECT count(*) AS n FROM (
+            SELECT c FROM (
+                SELECT c, n, row_number() OVER (PARTITION BY c ORDER BY n DESC) AS r FROM shares
+            ) AS s
+            GROUP BY c
+            HAVING max(n) >= :number * coalesce(sum(n) FILTER (WHERE r >= :value), 0) - 1e-9
+        ) AS missed"""),
+    "alpha": _parsed("""
+        SELECT count(*) AS n FROM (SELECT c, max(n) AS most FROM shares GROUP BY c) AS s
+        JOIN (SELECT c, count(DISTINCT p) + bool_or(p IS NULL)::INT AS n FROM shown GROUP BY c) AS m
+        ON s.c = m.c WHERE most > :value * m.n + 1e-9"""),
+}
+_EQUAL = _parsed("""
+    SELECT count(*) AS n FROM (
+        SELECT c FROM close LEFT JOIN reference ON close.v IS NOT DISTINCT FROM reference.v
+        GROUP BY c HAVING sum(greatest(p - coalesce(q, 0), 0)) > :value + 1e-9) AS missed""")
+_ORDERED_T = _parsed("""
+    SELECT count(*) AS n FROM (
+        SELECT c FROM (
+            SELECT g.c,
+                sum(coalesce(close.p, 0) - g.q) OVER (PARTITION BY g.c ORDER BY g.r) AS off
+            FROM (SELECT * FROM (SELECT DISTINCT c FROM close) AS s CROSS JOIN reference) AS g
+            LEFT JOIN close ON close.c = g.c AND close.v IS NOT DISTINCT FROM g.v) AS d
+        GROUP BY c
+        HAVING sum(abs(off)) / greatest((SELECT count(*) FROM reference) - 1, 1) > :value + 1e-9
+    ) AS missed""")
+_CELLS = _parsed("""
+    SELECT (SELECT count(DISTINCT c) FROM shown) * (SELECT count(*) FROM reference) AS n""")
+
+
+def check_targets(snapshot: Snapshot) -> None:
+    """Raise unless every class of what goes out reaches every target."""
+    grouping = find_grouping(snapshot.version.release)
+    if grouping is None:
+        return
+    queries: list[exp.Expr | None] = [_counted(snapshot, grouping)]
+    queries += [_missed(snapshot, grouping, target) for target in grouping.targets]
+    for query in queries:
+        if query is not None and _number(snapshot, query):
+            raise Refused(
+                "what would be published does not reach its targets",
+                grouping.span,
+                "write REFRESH RELEASE if rows were deleted or changed since",
+                code="target_missed",
+            )
+
+
+def _counted(snapshot: Snapshot, grouping: Grouping) -> exp.Select | None:
+    """Return how many classes have too few persons or too few values; all in one pass."""
+    missed: list[exp.Expr] = []
+    for target in grouping.targets:
+        limit = exp.Literal.number(str(target.clause.value))
+        if target.clause.word == "k":
+            persons = exp.Count(this=exp.Star()) if grouping.person is None else _distinct(PERSON)
+            missed.append(exp.LT(this=persons, expression=limit))
+        elif target.clause.word == "l":
+            values = _distinct(sensitive_column(_place(grouping, target)))
+            missed.append(exp.LT(this=values, expression=limit))
+    if not missed:
+        return None
+    classes = exp.select(named(exp.Literal.number(1), "one")).from_(snapshot.rows())
+    classes = _treated(classes, grouping).group_by(*_quasi(snapshot, grouping))
+    classes = classes.having(exp.or_(*missed))
+    count = named(exp.Count(this=exp.Star()), "n")
+    return exp.select(count).from_(classes.subquery(exp.to_identifier("missed", quoted=True)))
+
+
+def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Expr | None:
+    """Return how many classes miss a target about distributions; None of any other."""
+    word, column = target.clause.word, target.column
+    if column is None or target.hierarchy is not None or word not in (*_MISSED, "t"):
+        return None
+    tables = {_SHOWN: _shown(snapshot, grouping, _place(grouping, target))}
+    tree = _MISSED.get(word, _EQUAL)
+    if word == "t":
+        tables[_WHOLE] = _whole(snapshot, grouping, target)
+        if column.type.kind in _ORDERED:
+            tree = _ORDERED_T
+            if _number(snapshot, _with(_CELLS, tables)) > _MOST_CELLS:
+                return None
+    values = {"value": target.clause.value, "number": target.clause.number}
+    return exp.replace_placeholders(_with(tree, tables), **values)
+
+
+def _place(grouping: Grouping, target: BoundTarget) -> int:
+    assert target.column is not None
+    return [column.name for column in grouping.sensitive].index(target.column.name)
+
+
+def _with(query: exp.Select, tables: dict[str, exp.Select]) -> exp.Select:
+    """Put what a query reads before it."""
+    found = query.copy()
+    for name, rows in tables.items():
+        found = found.with_(name, as_=rows, copy=False)
+    for name, text in (("shares", _SHARES), ("close", _CLOSE), ("reference", _REFERENCE)):
+        if name != "reference" or _WHOLE in tables:
+            found = found.with_(name, as_=_parsed(text), copy=False)
+    return found
+
+
+def _shown(snapshot: Snapshot, grouping: Grouping, sensitive: int) -> exp.Select:
+    """Return the classes of what goes out, with the person and the value of each row."""
+    order = exp.Order(expressions=[exp.Ordered(this=q) for q in _quasi(snapshot, grouping)])
+    shown: dict[str, exp.Expr] = {
+        _CLASS: exp.Window(this=exp.DenseRank(), order=order),
+        **_person(grouping, PERSON),
+        _VALUE: column_of(sensitive_column(sensitive), ROWS),
+    }
+    rows = exp.select(*(named(tree, name) for name, tree in shown.items()))
+    rows = _treated(rows.from_(snapshot.rows()), grouping)
+    return rows.distinct() if grouping.person is not None else rows
+
+
+def _quasi(snapshot: Snapshot, grouping: Grouping) -> list[exp.Expr]:
+    names = [column.name for column in grouping.columns]
+    names += [name for name, _ in fixed_quasi(snapshot.version.release)]
+    return [column_of(name.text, ROWS) for name in names]
+
+
+def _treated(rows: exp.Select, grouping: Grouping) -> exp.Select:
+    """Leave out what is promised nothing: records kept as `*`, and rows outside WHEN."""
+    rows = rows.where(exp.Not(this=column_of(STAR, ROWS)))
+    return rows if grouping.when is None else rows.where(column_of(HIGH, ROWS))
+
+
+def _distinct(column: str) -> exp.Expr:
+    """Return how many different values there are; NULL is one of them."""
+    value = column_of(column, ROWS)
+    missing = exp.func("BOOL_OR", exp.Is(this=value.copy(), expression=exp.null()))
+    return exp.Add(
+        this=exp.Count(this=exp.Distinct(expressions=[value])), expression=exp.cast(missing, "INT")
+    )
+
+
+def _whole(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Select:
+    """Return the persons and values of the whole source."""
+    assert target.column is not None
+    value = told_apart(column_of(target.column.name.text, ROWS), target.column.type)
+    key = None if grouping.person is None else grouping.person.name.text
+    shown = {**_person(grouping, key), _VALUE: value}
+    rows = exp.select(*(named(tree, name) for name, tree in shown.items()))
+    rows = rows.from_(source_table(snapshot.version.release.source, ROWS))
+    return rows.distinct() if grouping.person is not None else rows
+
+
+def _person(grouping: Grouping, column: str | None) -> dict[str, exp.Expr]:
+    """Return who a row is about; without a KEY, each is about somebody else."""
+    if grouping.person is None or column is None:
+        return {_PERSON: exp.Window(this=exp.RowNumber())}
+    return {_PERSON: column_of(column, ROWS)}
+
+
+def _number(snapshot: Snapshot, query: exp.Expr) -> int:
+    return int(snapshot.version.engine.query(query).column("n")[0].as_py())
