@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ppdm_sql.language.syntax import TargetClause
     from ppdm_sql.names import Name
     from ppdm_sql.parameters import Parameter
-    from ppdm_sql.release.model import Plan, Release
+    from ppdm_sql.release.model import BoundRule, Plan, Release
     from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.types import ColumnType
 
@@ -178,6 +178,18 @@ def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
     )
 
 
+def _sensitive_origins(release: Release) -> frozenset[str]:
+    """Return the columns of tables that are listed as SENSITIVE, under whatever name."""
+    rules = (rule for rule in release.rules if rule.role is Role.SENSITIVE)
+    return frozenset(origin for rule in rules for c in rule.columns for origin in c.origins)
+
+
+def _tells(rule: BoundRule, secret: frozenset[str]) -> bool:
+    """Tell whether a rule is SENSITIVE, or releases a copy of what is."""
+    is_copy = any(column.origins & secret for column in rule.columns)
+    return rule.role is Role.SENSITIVE or (rule.role is not Role.KEY and is_copy)
+
+
 def grouped_select(
     plan: Plan,
     carried: Mapping[str, exp.Expr] | None = None,
@@ -195,7 +207,7 @@ def grouped_select(
     types = {column.name: column.column.type for column in grouping.columns}
     types |= dict(fixed_quasi(plan.release))
     shown: list[exp.Expr] = []
-    hides = grouping.hides_sensitive(plan.release)
+    secret = _sensitive_origins(plan.release) if grouping.hides_sensitive(plan.release) else None
     for rule in plan.release.released_rules:
         for name in rule.names:
             value: exp.Expr = column_of(name.text, ROWS)
@@ -205,7 +217,7 @@ def grouped_select(
                 label = column_of(label_column(labels[name]), TABLE)
                 value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
             elif (name in types and grouping.keeps_suppressed) or (
-                rule.role is Role.SENSITIVE and hides
+                secret is not None and _tells(rule, secret)
             ):
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)

@@ -17,6 +17,7 @@ from ppdm_sql.language.syntax import FileSource, QuerySource, Role
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
 from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
+from ppdm_sql.lifecycle.other_persons import other_persons
 from ppdm_sql.lifecycle.twins import find_twins
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
@@ -112,6 +113,7 @@ class _Making:
             found |= self._one_row(checks_query(version, stage))
             warnings += _verify(release, stage, found)
         warnings += self._objected(list(find_twins(version)))
+        warnings += other_persons(version)
         generalizing = self._generalizing(drawn)
         done = generalizing.write_combinations() if generalizing else None
         source_rows = done.population.rows if done else source_rows

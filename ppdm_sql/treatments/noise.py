@@ -8,6 +8,7 @@ was converted, draws anew instead of handing out an equation.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
@@ -147,12 +148,15 @@ class Noise(NumberTreatment):
         )
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
-        """Ask how many decimals a column of DOUBLE is written with, where its type does not say."""
+        """Ask how large numbers are, and with how many decimals a column of DOUBLE is written."""
         found: dict[str, exp.Expr] = {}
         for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
-            if column.type.kind is not Kind.FLOAT or self.is_multiplicative or not self.rounds:
+            if column.type.kind in TIMES or self.is_multiplicative:
                 continue
             number = exp.paren(computable(column, value))
+            found[f"largest_{index}"] = exp.Max(this=exp.Abs(this=number))
+            if column.type.kind is not Kind.FLOAT or not self.rounds:
+                continue
             found[f"known_{index}"] = exp.Count(this=number)
             for decimals in range(_MOST_DECIMALS + 1):
                 unit = double(repr(10.0**decimals))
@@ -179,6 +183,7 @@ class Noise(NumberTreatment):
                 unit = previous.number(f"unit_{index}")
             else:
                 self._check_size(index, unit)
+                self._check_room(index, statistics)
             parameters |= {
                 f"key_high_{index}": high,
                 f"key_low_{index}": low,
@@ -246,6 +251,18 @@ class Noise(NumberTreatment):
             " changed",
             code="noise_too_small",
         )
+
+    def _check_room(self, index: int, statistics: Statistics) -> None:
+        """Refuse noise that is lost in the rounding of the numbers it is added to."""
+        largest = statistics.get(f"largest_{index}")
+        step = math.ulp(float(largest)) if largest is not None else 0.0
+        if self.distributions[index].deviation < _FEWEST_UNITS * step:
+            raise TreatmentError(
+                f"noise: it is too small for '{self.columns[index].name}', which holds numbers so"
+                f" large that a sum is rounded to steps of {step:.6g}",
+                hint="take larger noise, or subtract a constant in a (SELECT …) source",
+                code="noise_too_small",
+            )
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with their noise: a kernel draws, SQL scales and applies it."""

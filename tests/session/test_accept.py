@@ -381,3 +381,39 @@ def test_what_is_accepted_is_kept_with_the_release(clinic: Owner, tmp_path: Path
         warnings.simplefilter("error", ppdm_sql.PrivacyWarning)
         clinic.execute("REFRESH RELEASE r.a")
         clinic.publish("r.a", to=tmp_path / "study.duckdb")
+
+
+def test_a_copy_of_a_sensitive_column_is_hidden_in_a_row_of_stars(owner: Owner) -> None:
+    """`illness NEUTRAL` under another name showed what the SENSITIVE column hid."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT range AS id, CASE WHEN range = 7 THEN 99 ELSE range % 2 END AS age,"
+        " CASE WHEN range = 7 THEN 'rare' ELSE 'flu' END AS illness, range % 3 AS ward FROM range(40);"
+        "CREATE RELEASE r.s FROM (SELECT *, upper(illness) AS note FROM t)"
+        " (id KEY, age QUASI, illness SENSITIVE, note NEUTRAL, ward NEUTRAL)"
+        " GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 10 PERCENT WITH (suppressed = 'star')"
+    )
+    rows = owner.execute("SELECT illness, note, ward FROM r.s WHERE age = '*'").fetchall()
+    assert rows == [(None, None, 1)]
+    assert owner.execute("SELECT count(note) FROM r.s").fetchall() == [(39,)]
+
+
+@pytest.mark.parametrize("key", ["visit KEY, ", ""])
+def test_a_pseudonym_of_somebody_else_than_the_key_is_warned_of(owner: Owner, key: str) -> None:
+    """Classes of five visits may be one patient's."""
+    owner.execute(
+        "CREATE TABLE visits AS SELECT range AS visit, range // 5 AS patient, range % 2 AS sex,"
+        " 60 + range % 30 AS weight FROM range(200)"
+    )
+    rules = f"{key}patient NEUTRAL AS pseudonym(), sex QUASI"
+    with pytest.warns(PrivacyWarning, match="'patient' puts .* together, and classes are counted"):
+        owner.execute(f"CREATE RELEASE r.v FROM visits ({rules}) GENERALIZE sex UNTIL k = 5")
+    if key:
+        noise = "weight SENSITIVE AS noise(normal(0, 20))"
+        with pytest.warns(PrivacyWarning, match="noise is drawn for values of the KEY 'visit'"):
+            owner.execute(f"CREATE RELEASE r.n FROM visits ({rules}, {noise})")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PrivacyWarning)  # one row a patient: nothing is put together
+        owner.execute(
+            f"CREATE RELEASE r.one FROM (SELECT * FROM visits WHERE visit % 5 = 0) ({rules})"
+            " GENERALIZE sex UNTIL k = 5"
+        )

@@ -212,6 +212,20 @@ def test_noise_that_would_be_rounded_away_is_refused(
     released(table, "a", "t", column, noise.removesuffix(")") + ", round => false)")
 
 
+@pytest.mark.parametrize("type_", ["DOUBLE", "BIGINT", "DECIMAL(30, 2)"])
+@pytest.mark.parametrize("more", ["", ", round => false"])
+def test_noise_that_a_large_number_swallows_is_refused(owner: Owner, type_: str, more: str) -> None:
+    """Beside 1e18, a DOUBLE has steps of 128: noise of 20 left most values as they were."""
+    owner.execute(
+        f"CREATE TABLE t AS SELECT range AS id, (1e18 + range)::{type_} AS x FROM range(9)"
+    )
+    with pytest.raises(TreatmentError, match="rounded to steps of 128") as caught:
+        released(owner, "a", "t", "x", f"noise(normal(0, 20){more})")
+    assert caught.value.code == "noise_too_small"
+    released(owner, "a", "t", "x", f"noise(normal(0, 2000){more})")
+    released(owner, "b", "t", "x", "noise(normal(1, 0.1), multiplicative => true)")
+
+
 def test_times_move_to_the_second(table: Owner) -> None:
     released(table, "a", "t", "seen", "noise(normal(0, 10))")
     rows = table.sql(

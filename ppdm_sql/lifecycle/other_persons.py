@@ -1,0 +1,76 @@
+"""Pseudonyms of somebody else than the KEY: rows that they put together are counted apart.
+
+`visit KEY, patient NEUTRAL AS pseudonym()`: classes count visits, noise is drawn for visits, and an
+analyst sees all visits of a patient. It may be meant so: a pseudonym of the doctor looks the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.groups.compile import find_grouping
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.release.compile import source_table
+
+if TYPE_CHECKING:
+    from ppdm_sql.names import Name
+    from ppdm_sql.release.model import Release
+    from ppdm_sql.release.version import Version
+
+_ROWS = "s"
+
+
+def other_persons(version: Version) -> list[str]:
+    """Return warnings of pseudonyms that stand for several KEYs, or without one, several rows."""
+    release = version.release
+    columns = _pseudonyms(release)
+    is_counted = find_grouping(release) is not None
+    is_drawn = any(
+        step.treatment.averages_over_rows for rule in release.released_rules for step in rule.steps
+    )
+    if not columns or not (is_counted or is_drawn):
+        return []
+    (row,) = version.engine.query(_counts(release, columns)).to_pylist()
+    key = release.key
+    apart = "rows" if key is None else f"values of the KEY '{key.name}'"
+    said = [
+        *(["classes are counted in"] if is_counted else []),
+        *(["noise is drawn for"] if is_drawn else []),
+    ]
+    return [
+        f"'{name}' puts {apart} together, and {' and '.join(said)} {apart}: where a person is one"
+        f" '{name}', list it as KEY"
+        for index, name in enumerate(columns)
+        if row[f"pairs {index}"] > row[f"values {index}"]
+    ]
+
+
+def _pseudonyms(release: Release) -> list[Name]:
+    return [
+        rule.columns[0].name
+        for rule in release.released_rules
+        if rule.role is Role.NEUTRAL
+        and any(one.links_rows and one.draws_from_keys for one in rule.traits)
+        and (release.key is None or rule.columns[0].origins != release.key.origins)
+    ]
+
+
+def _counts(release: Release, columns: list[Name]) -> exp.Select:
+    """Return how many values each has, and how many pairs of a value and a KEY, or rows."""
+    shown: list[exp.Expr] = []
+    for index, name in enumerate(columns):
+        value = column_of(name.text, _ROWS)
+        pairs: exp.Expr = exp.Count(this=value)
+        if release.key is not None:
+            key = column_of(release.key.name.text, _ROWS)
+            pair = exp.case().when(
+                exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())),
+                exp.func("ROW", value.copy(), key, dialect="duckdb"),
+            )
+            pairs = exp.Count(this=exp.Distinct(expressions=[pair]))
+        values = exp.Count(this=exp.Distinct(expressions=[value.copy()]))
+        shown += [named(pairs, f"pairs {index}"), named(values, f"values {index}")]
+    return exp.select(*shown).from_(source_table(release.source, _ROWS))
