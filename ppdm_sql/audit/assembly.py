@@ -183,6 +183,7 @@ def _scene(
             one.label,
             {name: tuple(part[chosen] for part in parts) for name, parts in one.numbers.items()},
             one.classes,
+            one.sizes,
             {name: rows[chosen] for name, rows in one.shown.items()},
             one.values,
         )

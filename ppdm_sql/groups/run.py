@@ -218,7 +218,7 @@ class Generalizing:
             Acceptance("linked_rows"),
             f"'{linked.column}' tells which rows are one person's: of all their rows together only "
             f"{plural(linked.k, 'person')} show the same, not k = {k}",
-            f"leave '{linked.column}' out (KEY alone does not leave), or release one row a person",
+            f"leave '{linked.column}' out (a KEY without a treatment is not released), or release one row per person",
             self.grouping.span,
         )
 
@@ -262,11 +262,11 @@ class Generalizing:
         try:
             found = self._query(queries.condition_query(self.version))
         except EngineError as error:
-            error.what = f"this condition cannot be asked of the source: {error.what}"
+            error.what = f"this condition cannot be evaluated on the source: {error.what}"
             raise error.at(when.span) from None
         if found.column(COUNT)[0].as_py():
             raise BindError(
-                "this condition means something else to DuckDB than to the release",
+                "DuckDB and the release read this condition differently",
                 when.span,
                 "compare each column with values of its own type, with CAST where needed",
                 code="bad_condition",
@@ -294,7 +294,7 @@ class Generalizing:
         targets = ", ".join(str(target) for target in self.grouping.targets)
         hint = "lower the targets, or allow more rows to be suppressed"
         if fixed:
-            hint += f"; QUASI columns that stay as they are part the rows: {', '.join(fixed)}"
+            hint += f"; these QUASI columns are not generalized and split the classes: {', '.join(fixed)}"
         return Refused(
             f"no generalization reaches {targets} with at most "
             f"{self.grouping.share * 100:g} percent suppressed",
@@ -314,7 +314,8 @@ class Generalizing:
     def _sensitive(self, cells: pa.Table, by_person: bool) -> list[tuple[pa.Array, Scale]]:
         pairs = []
         for index, column in enumerate(self.grouping.sensitive):
-            table = self._reference(column, by_person)
+            # In persons wherever there is a KEY: outside WHEN, somebody may have many rows.
+            table = self._reference(column, self.grouping.person is not None)
             tree = next(
                 (
                     target.hierarchy

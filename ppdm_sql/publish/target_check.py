@@ -14,11 +14,11 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import Refused
-from ppdm_sql.groups.compile import HIGH, find_grouping, fixed_quasi
+from ppdm_sql.groups.compile import HIGH, alike, find_grouping, fixed_quasi
 from ppdm_sql.groups.queries import told_apart
 from ppdm_sql.publish.artefact import PERSON, ROWS, STAR, sensitive_column
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.types import Kind
+from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.groups.compile import BoundTarget, Grouping
@@ -41,11 +41,11 @@ def _parsed(text: str) -> exp.Select:
 # a KEY, a row for each row.
 _SHARES = "SELECT c, v, count(*) AS n FROM shown GROUP BY c, v"
 _CLOSE = """
-    SELECT h.c, h.v, h.n / sum(h.n) OVER (PARTITION BY h.c) AS p
+    SELECT h.c, h.v, h.n::DOUBLE / sum(h.n) OVER (PARTITION BY h.c) AS p
     FROM (SELECT c, v, count(*) AS n FROM shown GROUP BY c, v) AS h
 """
 _REFERENCE = """
-    SELECT v, count(*) / sum(count(*)) OVER () AS q,
+    SELECT v, count(*)::DOUBLE / sum(count(*)) OVER () AS q,
         row_number() OVER (ORDER BY v NULLS FIRST) AS r
     FROM whole GROUP BY v
 """
@@ -59,12 +59,12 @@ _MISSED = {
                 SELECT c, n, row_number() OVER (PARTITION BY c ORDER BY n DESC) AS r FROM shares
             ) AS s
             GROUP BY c
-            HAVING max(n) >= :number * coalesce(sum(n) FILTER (WHERE r >= :value), 0) - 1e-9
+            HAVING max(n) >= :number * coalesce(sum(n) FILTER (WHERE r >= :value), 0) * (1 - 1e-12)
         ) AS missed"""),
     "alpha": _parsed("""
         SELECT count(*) AS n FROM (SELECT c, max(n) AS most FROM shares GROUP BY c) AS s
         JOIN (SELECT c, count(DISTINCT p) + bool_or(p IS NULL)::INT AS n FROM shown GROUP BY c) AS m
-        ON s.c = m.c WHERE most > :value * m.n + 1e-9"""),
+        ON s.c = m.c WHERE most > (:value + 1e-9) * m.n"""),
 }
 _EQUAL = _parsed("""
     SELECT count(*) AS n FROM (
@@ -78,7 +78,7 @@ _ORDERED_T = _parsed("""
             FROM (SELECT * FROM (SELECT DISTINCT c FROM close) AS s CROSS JOIN reference) AS g
             LEFT JOIN close ON close.c = g.c AND close.v IS NOT DISTINCT FROM g.v) AS d
         GROUP BY c
-        HAVING sum(abs(off)) / greatest((SELECT count(*) FROM reference) - 1, 1) > :value + 1e-9
+        HAVING sum(abs(off))::DOUBLE / greatest((SELECT count(*) FROM reference) - 1, 1) > :value + 1e-9
     ) AS missed""")
 _CELLS = _parsed("""
     SELECT (SELECT count(DISTINCT c) FROM shown) * (SELECT count(*) FROM reference) AS n""")
@@ -168,9 +168,11 @@ def _shown(snapshot: Snapshot, grouping: Grouping, sensitive: int) -> exp.Select
 
 
 def _quasi(snapshot: Snapshot, grouping: Grouping) -> list[exp.Expr]:
-    names = [column.name for column in grouping.columns]
-    names += [name for name, _ in fixed_quasi(snapshot.version.release)]
-    return [column_of(name.text, ROWS) for name in names]
+    """Return what classes are of; texts letter by letter, whatever collation the owner has set."""
+    text = ColumnType("VARCHAR")
+    columns = [(column.name, text) for column in grouping.columns]
+    columns += fixed_quasi(snapshot.version.release)
+    return [alike(column_of(name.text, ROWS), type_) for name, type_ in columns]
 
 
 def _treated(rows: exp.Select, grouping: Grouping) -> exp.Select:

@@ -173,3 +173,43 @@ def test_noise_of_a_persons_rows_is_averaged(people: Owner) -> None:
     )
     assert gained(people.audit("research.v"), "averaging_rows") > 0.3
     assert gained(people.audit("research.p"), "averaging_rows") < 0.05
+
+
+def test_null_is_a_value_that_two_classes_may_have_in_common(people: Owner) -> None:
+    people.execute(
+        "CREATE TABLE t AS SELECT i AS id, i // 2 AS a, CASE WHEN i % 2 = 0 THEN 'flu' END AS ill"
+        " FROM range(90) AS n (i);"
+        "CREATE RELEASE research.a FROM t (id KEY, a QUASI, ill SENSITIVE);"
+        "CREATE RELEASE research.b FROM t (id KEY, a QUASI, ill SENSITIVE)"
+    )
+    report = people.audit("research.a", together_with="research.b", is_internal=True)
+    (found,) = [a for a in report.attacks if a.attack == "intersection"]
+    assert (found.share, found.chance) == (0, 0)  # flu or nothing: nobody knows
+
+
+def test_records_kept_as_stars_hide_nobody_else_from_a_background(people: Owner) -> None:
+    people.execute(
+        "CREATE HIERARCHY digits AS SUPPRESS DIGITS RIGHT;"
+        "CREATE TABLE t AS SELECT i AS id, (10 + i % 30)::VARCHAR AS zip, 'm' AS sex"
+        " FROM range(60) AS n (i) UNION ALL SELECT 1000, '10', 'f';"
+        "CREATE TABLE register AS FROM t;"
+        "CREATE RELEASE research.s FROM t (id KEY, zip QUASI, sex QUASI)"
+        " GENERALIZE zip USING digits, sex UNTIL k = 5 SUPPRESS AT MOST 10 PERCENT"
+        " WITH (suppressed = 'star')"
+    )
+    report = people.audit("research.s", against="register", is_internal=True)
+    (found,) = [a for a in report.attacks if a.attack == "linking"]
+    assert found.share == pytest.approx(3 / 61)  # one of each class
+
+
+@pytest.mark.parametrize("emptied", ["UPDATE t SET zip = NULL", "DELETE FROM t"])
+def test_a_background_is_compared_with_nothing(people: Owner, emptied: str) -> None:
+    people.execute(
+        "CREATE HIERARCHY digits AS SUPPRESS DIGITS RIGHT;"
+        "CREATE TABLE t AS SELECT i AS id, '1' || i % 2 AS zip, i % 2 AS a FROM range(8) AS n (i);"
+        "CREATE TABLE register AS FROM t;"
+        "CREATE RELEASE research.n FROM t (id KEY, zip QUASI, a QUASI)"
+        f" GENERALIZE zip USING digits UNTIL k = 2; {emptied}"
+    )
+    report = people.audit("research.n", against="register")
+    assert all(a.share == 0 for a in report.attacks if a.attack == "linking")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
 
-from ppdm_sql.errors import Refused
+from ppdm_sql.errors import PrivacyWarning, Refused
 from ppdm_sql.publish import artefact, run, snapshot
 
 if TYPE_CHECKING:
@@ -91,6 +92,49 @@ def test_distributions_are_counted_on_the_snapshot(
         owner.publish("r.a", to=tmp_path / "b.duckdb")
 
 
+def test_t_counts_persons_also_outside_when(owner: Owner, tmp_path: Path) -> None:
+    """One person with forty rows outside the high class is one of the source's persons."""
+    high = "SELECT i AS id, 'c' || i % 2 AS city, ['a', 'b'][1 + i // 2 % 2] AS ill, true AS hi"
+    release = (
+        "CREATE RELEASE r.a FROM t (id KEY, city QUASI, ill SENSITIVE)"
+        " GENERALIZE city WHEN hi UNTIL k = 2, t(ill) <= 0.2"
+    )
+    others = "SELECT 100 + i, 'z', 'a', false FROM range(40) r (i)"
+    person = "SELECT 999, 'z', '{}', false FROM range(40)"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        owner.execute(
+            f"CREATE TABLE t AS {high} FROM range(8) r (i) UNION ALL {person.format('a')}"
+        )
+        owner.execute(release)  # of nine persons, five have a
+        owner.publish("r.a", to=tmp_path / "a.duckdb")
+        owner.execute(
+            f"DROP RELEASE r.a; INSERT INTO t {others}; INSERT INTO t {person.format('b')}"
+        )
+        with pytest.raises(Refused, match="no generalization reaches"):
+            owner.execute(release)
+
+
+def test_settings_of_the_owner_change_no_target(
+    owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner.execute(
+        "SET integer_division = true; SET default_collation = 'NOCASE';"
+        "CREATE TABLE t AS SELECT range AS id, ['x', 'X'][1 + range // 12] AS city, range % 3 AS ill"
+        " FROM range(24);"
+        "CREATE RELEASE r.a FROM t (id KEY, city QUASI, ill SENSITIVE)"
+        " GENERALIZE city UNTIL k = 3, t(ill) <= 0.2, entropy_l(ill) = 2.5"
+    )
+    owner.publish("r.a", to=tmp_path / "a.duckdb")
+    monkeypatch.setattr(run, "verify_snapshot", lambda *_: ())
+    owner.execute("UPDATE t SET ill = 2 WHERE city COLLATE C = 'X'")
+    with pytest.raises(Refused, match="does not reach its targets"):
+        owner.publish("r.a", to=tmp_path / "b.duckdb")
+    owner.execute("UPDATE t SET ill = id % 3; DELETE FROM t WHERE id > 12")
+    with pytest.raises(Refused, match="does not reach its targets"):
+        owner.publish("r.a", to=tmp_path / "c.duckdb")
+
+
 @pytest.mark.parametrize("form", ["duckdb", "parquet"])
 @pytest.mark.parametrize(
     "damage", ["a row is lost", "a row comes twice", "a value is another", "two values swap"]
@@ -115,7 +159,7 @@ def test_a_file_that_is_not_the_snapshot_is_not_published(
     clinic.execute("UPDATE t SET ill = age")
     clinic.execute("CREATE RELEASE r.a FROM t (id KEY, age QUASI, ill NEUTRAL)")
     monkeypatch.setattr(run, "shuffled", damaged)
-    with pytest.raises(Refused, match="was not written as it is"):
+    with pytest.raises(Refused, match="could not be written unchanged"):
         clinic.publish("r.a", to=tmp_path / "study", format=form)
     assert list(tmp_path.iterdir()) == []
 

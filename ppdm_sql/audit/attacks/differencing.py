@@ -37,12 +37,13 @@ class DifferencingClasses:
         """Count those whose class is smaller across all of it than the smallest of each."""
         now = scene.classes
         assert now is not None
-        each = [(other.label, [other.classes]) for other in scene.others]
+        here = (now, np.bincount(now[now >= 0]))
+        each = [(other.label, [(other.classes, other.sizes)]) for other in scene.others]
         if len(each) > 1:
-            each.append(("all of them", [other.classes for other in scene.others]))
-        found = [(newly_exposed(now, *there), label) for label, there in each]
-        share, label = max(found, key=lambda one: one[0])
-        there = next(classes for name, classes in each if name == label)
+            each.append(("all of them", [(one.classes, one.sizes) for one in scene.others]))
+        found = [newly_exposed(here, *there) for _, there in each]
+        share = max(found)
+        label, there = each[found.index(share)]
         return Finding(
             self.name,
             self.knowledge,
@@ -52,7 +53,7 @@ class DifferencingClasses:
             0.0,
             f"together with {label}, {SHARE} of the rows in both are in a smaller class than in"
             " either",
-            int(_in_all(now, *there).sum()),
+            int(_in_all(here, *there).sum()),
         )
 
 
@@ -154,6 +155,9 @@ def mixed_away(x: FloatArray, now: FloatArray, *others: FloatArray) -> float:
     rows = len(x)
     if rows < _LEAST_ROWS:
         return 0.0
+    # What all have in common is subtracted first, so that a large offset hides nothing.
+    x, now, *rest = (side - side[0] for side in (x, now, *others))
+    others = tuple(rest)
     alone = left = _rest(x, now)
     seen: list[FloatArray] = []
     for other in others:
@@ -184,17 +188,21 @@ def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
     return rest if float(rest @ rest) > _NOTHING * float(x @ x) else np.zeros(len(x))
 
 
-def newly_exposed(now: IntArray, *others: IntArray) -> float:
-    """Return the share of rows in all versions whose joint class is smaller than each."""
-    both = _in_all(now, *others)
+def newly_exposed(*versions: tuple[IntArray, IntArray]) -> float:
+    """Return the share of rows in all versions whose joint class is smaller than each.
+
+    Of a version, the class of each row and how many rows each class has, those that are nowhere
+    else as well.
+    """
+    both = _in_all(*versions)
     if not both.any():
         return 0.0
-    sides = [side[both] for side in (now, *others)]
+    sides = [classes[both] for classes, _ in versions]
     joint = np.unique(numbered(sides, len(sides[0])), return_inverse=True)[1]
-    smallest = np.min([np.bincount(side)[side] for side in sides], axis=0)
-    return float((np.bincount(joint)[joint] < smallest).mean())
+    sizes = [size[side] for side, (_, size) in zip(sides, versions, strict=True)]
+    return float((np.bincount(joint)[joint] < np.min(sizes, axis=0)).mean())
 
 
-def _in_all(*classes: IntArray) -> BoolArray:
-    found: BoolArray = np.all([side >= 0 for side in classes], axis=0)
+def _in_all(*versions: tuple[IntArray, IntArray]) -> BoolArray:
+    found: BoolArray = np.all([classes >= 0 for classes, _ in versions], axis=0)
     return found

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS, _LEAST_ROWS = 16, 50
 _ROUNDS, _DONE = 200, 1e-9
-_FLAT = 1e-10
-"""A direction with less variance than this share of the largest is none."""
+_ROUNDING = float(np.finfo(np.float64).eps)
 _QUANTILES = np.linspace(0.02, 0.98, 49)
 
 
@@ -67,7 +66,7 @@ class IndependentColumns:
         chances = np.array(
             [chance_number(c, tolerated) for c, tolerated in zip(x.T, near, strict=True)]
         )
-        worst = int(np.argmax(found - chances))
+        worst = int(np.argmax((found - chances) / np.maximum(1 - chances, _ROUNDING)))
         name = target.columns[worst].name
         return Finding(
             self.name,
@@ -85,9 +84,10 @@ class IndependentColumns:
 def unmixed(rows: FloatArray, generator: np.random.Generator) -> FloatArray:
     """Return directions of rows that are as far from normal as can be, each with variance 1."""
     centered = rows - rows.mean(axis=0)
-    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(centered, rowvar=False)))
-    kept = values > _FLAT * values.max()
-    white = centered @ (vectors[:, kept] / np.sqrt(values[kept]))
+    # Not by the covariance, whose squares lose a column that is a millionth of another.
+    left, lengths, _ = np.linalg.svd(centered, full_matrices=False)
+    kept = lengths > max(rows.shape) * _ROUNDING * lengths.max()
+    white = left[:, kept] * np.sqrt(len(rows) - 1)
     size = white.shape[1]
     turn = _orthogonal(generator.normal(size=(size, size)))
     for _ in range(_ROUNDS):

@@ -39,12 +39,17 @@ class Intersection:
         """Count people of whom the two classes leave one value; the pair that tells most."""
         now = scene.classes
         assert now is not None
-        worst: tuple[float, float, int, str, str] = (-1.0, 0.0, 0, "", "")
-        for other in scene.others:
-            for column, values in other.values.items():
-                share, alone, of = left_alone(now, other.classes, values)
-                worst = max(worst, (share, alone, of, column, other.label))
-        share, alone, of, column, label = worst
+        found = [
+            self._finding(target, column, other.label, left_alone(now, other.classes, values))
+            for other in scene.others
+            for column, values in other.values.items()
+        ]
+        return max(found, key=lambda one: (one.gain, one.share))
+
+    def _finding(
+        self, target: Aim, column: str, label: str, left: tuple[float, float, int]
+    ) -> Finding:
+        share, alone, of = left
         return Finding(
             self.name,
             self.knowledge,

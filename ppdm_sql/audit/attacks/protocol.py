@@ -85,6 +85,8 @@ class Other:
     """Columns of the sample as the other version shows them; NaN where it does not."""
     classes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
     """The class of every row there, -1 for none."""
+    sizes: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    """How many rows each of those classes has there, also rows that are not here."""
     shown: Mapping[str, BoolArray] = field(default_factory=dict, repr=False)
     """Of columns of the sample, whose originals the other version shows as they are."""
     values: Mapping[str, OtherValues] = field(default_factory=dict, repr=False)

@@ -44,7 +44,8 @@ class SumDifference:
         few = min(scene.newcomers[column.name], len(x))
         near = tolerance(x)
         generator = scene.generator(self.name + target.label)
-        came = x[generator.integers(0, len(x), (_DRAWS, few))]
+        drawn = [generator.choice(len(x), few, replace=False) for _ in range(_DRAWS)]
+        came = x[np.stack(drawn)]
         guess = came.mean(axis=1, keepdims=True) + float(np.sum(y - x)) / few
         return Finding(
             self.name,

@@ -43,7 +43,8 @@ def power_above(x: FloatArray) -> float:
 
 def _around(x: FloatArray, center: float, scale: float) -> FloatArray:
     """Return differences from a value, in a unit in which they stay numbers."""
-    around: FloatArray = x / scale - center / scale
+    with np.errstate(over="ignore", invalid="ignore"):  # what is no number is told by the figure
+        around: FloatArray = x / scale - center / scale
     return around
 
 

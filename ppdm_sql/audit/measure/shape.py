@@ -30,7 +30,8 @@ def il1s(x: FloatArray, y: FloatArray) -> float | None:
     # By columns, in units of their own deviation: sums of squares must not leave the numbers.
     sides = [in_deviations(before, before, after) for before, after in pairs]
     losses = [np.abs(a - b) / (np.sqrt(2) * a.std(ddof=1)) for a, b in sides]
-    return float(np.mean(losses)) if losses else None
+    found = float(np.mean(losses)) if losses else np.nan
+    return found if np.isfinite(found) else None
 
 
 def varied(matrix: FloatArray) -> BoolArray:

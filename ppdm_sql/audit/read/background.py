@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from ppdm_sql.audit.read import sql
 from ppdm_sql.audit.read.matching import Shared, climbed, match
+from ppdm_sql.audit.read.version import flags_of
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, EngineError, suggest
 from ppdm_sql.groups.compile import find_grouping
@@ -98,6 +99,7 @@ def read_background(
         )
         if has_key
         else None,
+        flags_of(table, sql.IS_SUPPRESSED),
     )
     assert found is not None
     return found

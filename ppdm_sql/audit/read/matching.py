@@ -19,7 +19,7 @@ from ppdm_sql.groups.shapes import SUPPRESSED, Listed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.groups.search import IntArray
+    from ppdm_sql.groups.search import BoolArray, IntArray
     from ppdm_sql.groups.shapes import Shape
 
 
@@ -41,8 +41,11 @@ def match(
     columns: Sequence[Shared],
     is_generalized_everywhere: bool,
     persons: tuple[pa.Array, pa.Array] | None,
+    suppressed: BoolArray | None = None,
 ) -> Background | None:
     """Return what can be compared; None where nothing can.
+
+    Records kept as `*` say nothing of what their values are released as elsewhere.
 
     A generalized column is compared through what each original is released as, which whoever
     knows the hierarchy can tell; values that no released row has, through `groups`. Where that
@@ -59,10 +62,10 @@ def match(
         )
         unknown |= outside < 0
         if column.is_generalized and is_generalized_everywhere:
-            meaning = _meaning(original, shown)
+            evident = slice(None) if suppressed is None else ~suppressed
+            meaning = _meaning(original[evident], shown[evident])
             if meaning is not None:
-                seen = (outside >= 0) & (outside < len(meaning))
-                outside = np.where(seen, meaning[np.where(seen, outside, 0)], -2)
+                outside = _looked_up(outside, meaning)
                 if column.groups is not None:
                     outside = np.where((outside == -2) & (group >= 0), group, outside)
         unknown |= outside == -2
@@ -115,6 +118,14 @@ def climbed(
         if pc.all(pc.or_(fits, pc.invert(pc.fill_null(evident, False)))).as_py():
             return labels.take(there)
     return None
+
+
+def _looked_up(known: IntArray, meaning: IntArray) -> IntArray:
+    """Return what values of a background are released as; -2 where no released row tells."""
+    found = np.full(len(known), -2, dtype=np.int64)
+    seen = (known >= 0) & (known < len(meaning))
+    found[seen] = meaning[known[seen]]
+    return found
 
 
 def _meaning(original: IntArray, shown: IntArray) -> IntArray | None:

@@ -63,6 +63,7 @@ class OtherRows:
     label: str
     numbers: Mapping[str, tuple[FloatArray, ...]] = field(repr=False)
     classes: IntArray = field(repr=False)
+    sizes: IntArray = field(repr=False)
     shown: Mapping[str, BoolArray] = field(repr=False)
     values: Mapping[str, OtherValues] = field(repr=False)
 
@@ -227,11 +228,12 @@ def _beside(read: Audited, version: Version) -> OtherRows | None:
                     array_of(read.table, sql.released_column(here)),
                     array_of(other.table, sql.released_column(there)),
                 )
-                values[name] = OtherValues(mine, theirs, classes)
+                values[name] = OtherValues(mine + 1, theirs + 1, classes)  # NULL is a value
     return OtherRows(
         _label(read, version.entry),
         numbers,
         np.where(at >= 0, classes[np.maximum(at, 0)], -1),
+        np.bincount(classes[classes >= 0]),
         shown,
         values,
     )

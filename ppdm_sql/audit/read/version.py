@@ -57,8 +57,8 @@ def read_version(version: Version, linked: Sequence[Name] = ()) -> Audited:
         tuple(_column(index, column, table) for index, column in enumerate(columns)),
         table.num_rows,
         person,
-        _flags(table, sql.IS_HIGH),
-        _flags(table, sql.IS_SUPPRESSED),
+        flags_of(table, sql.IS_HIGH),
+        flags_of(table, sql.IS_SUPPRESSED),
     )
     return Audited(version, columns, table, subject)
 
@@ -98,7 +98,7 @@ def _own_codes(*arrays: pa.Array) -> tuple[IntArray, ...]:
     return tuple(codes_of(array) for array in arrays)
 
 
-def _flags(table: pa.Table, name: str) -> BoolArray | None:
+def flags_of(table: pa.Table, name: str) -> BoolArray | None:
     """Return a column of flags; None where there is none."""
     if name not in table.column_names:
         return None

@@ -58,6 +58,11 @@ def test_shape_is_what_numpy_gives(
             )
 
 
+def test_what_is_no_number_any_more_is_not_measured() -> None:
+    x = np.stack([np.arange(9.0) * 1e-300, np.arange(9.0)], axis=1)
+    assert shape(x, x + 1e100)["il1s"] is None
+
+
 def test_no_column_decides_alone_by_its_unit() -> None:
     """A salary in cents and an age: noise on the age must show as much as noise on the salary."""
     generator = np.random.default_rng(6)

@@ -79,6 +79,17 @@ def test_known_sources_come_back() -> None:
         assert np.corrcoef(column, guess)[0, 1] > 0.99  # the sign, too
 
 
+@pytest.mark.parametrize("ratio", [1.0, 1e5, 1e7])
+def test_a_small_column_is_found_beside_a_large_one(ratio: float) -> None:
+    """Squares of a covariance lose what is a millionth of another column."""
+    generator = np.random.default_rng(6)
+    sources = np.stack([generator.uniform(size=ROWS), generator.exponential(size=ROWS)], axis=1)
+    mixed = np.stack(turned(31, sources[:, 0], sources[:, 1] * ratio), axis=1)
+    parts = unmixed(mixed, generator)
+    likeness = np.abs(np.corrcoef(sources.T, parts.T)[:2, 2:])
+    assert likeness.max(axis=1) == pytest.approx([1, 1], abs=0.01)
+
+
 def test_what_is_no_mixture_is_not_tried() -> None:
     x = np.random.default_rng(5).exponential(size=ROWS)
     attack = IndependentColumns()
