@@ -1,4 +1,4 @@
--- A hospital's release: one line a column, its role and its treatment.
+-- A hospital's release: one line for each column, its role and its treatment.
 -- Needs: demo/patients.sql. `ppdm demo --db owner/clinic.duckdb` makes its table, and a release of
 -- this name, which is made anew here. Copy it, change the names, keep the roles honest.
 

@@ -57,7 +57,7 @@ class Analyst:
                 code="wrong_kind_of_file",
             )
         if max_rows < 1 or limits.frame_bytes < 1:
-            raise StatementError("an answer has at least one row and one byte", code="bad_limit")
+            raise StatementError("max_rows and max_bytes must be above 0", code="bad_limit")
         analyst = cls(file, limits, max_rows)
         analyst._running()
         return analyst
@@ -132,12 +132,12 @@ class Analyst:
             return self.too_large()
         if isinstance(error, Late):
             return EngineError(
-                f"the statement took longer than {self._limits.timeout_s:g} s and was ended",
+                f"the statement took longer than {self._limits.timeout_s:g} s and was stopped",
                 hint="ask for less, or open the release with a longer timeout",
                 code="timeout",
             )
         return EngineError(
-            "the statement needed more than a session has and was ended",
+            "the statement needed more memory than the session may use",
             hint="ask for less, or open the release with a higher memory_limit",
             code="out_of_resources",
         )

@@ -70,6 +70,8 @@ def _schema_name(text: str) -> Name:
     name = parse_name(text, "the name of a schema")
     if name.schema is not None:
         raise BindError(
-            f"'{name}' is no name of a schema", hint="write a name without a dot", code="bad_name"
+            f"'{name}' is not the name of a schema",
+            hint="write a name without a dot",
+            code="bad_name",
         )
     return name.name

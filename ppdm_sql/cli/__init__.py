@@ -132,7 +132,7 @@ def explain(release: str, database: str, target: str) -> None:
 @click.option(
     "--passing-others",
     is_flag=True,
-    help="Hand on what stands in --where of other sites' columns.",
+    help="Pass conditions on columns of other sites on, untranslated.",
 )
 @click.option(
     "--version",
@@ -187,8 +187,8 @@ def interpret(
     help="A DuckDB file, or a folder of Parquet files.",
 )
 @click.option("--unlinkable", is_flag=True, help="Give each release pseudonyms of its own.")
-@click.option("--recipient", metavar="NAME", help="Whom it is for: written down in the ledger.")
-@click.option("--strict", is_flag=True, help="Publish nothing where there is a warning.")
+@click.option("--recipient", metavar="NAME", help="Who gets it: recorded in the ledger.")
+@click.option("--strict", is_flag=True, help="Publish nothing if there is a warning.")
 @_DATABASE
 def publish(
     releases: tuple[str, ...],
@@ -223,7 +223,7 @@ def publish(
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="When the statement is ended.",
+    help="Stop after this many seconds.",
 )
 @click.option(
     "--memory", default="1GB", show_default=True, metavar="SIZE", help="Memory it may use."
@@ -257,14 +257,14 @@ def query(file: str, statement: str, form: str, timeout: float, memory: str, row
     type=click.Choice(("null", "mean", "mode", "drop")),
     default="null",
     show_default=True,
-    help="What becomes of people that a site does not have.",
+    help="How to fill in people whom a site does not have.",
 )
-@click.option("--release", help="Which one, where a file has several.")
+@click.option("--release", help="Which release to take if a file has several.")
 @click.option(
     "--agreement",
     required=True,
     metavar="FINGERPRINT",
-    help="As SHOW AGREEMENTS tells it at a site: files that its key did not sign are refused.",
+    help="The fingerprint that SHOW AGREEMENTS prints at a site; files not signed with its key are refused.",
 )
 def combine(
     files: tuple[str, ...],
@@ -289,7 +289,7 @@ def combine(
 
 @cli.command()
 @click.option("--patients", default=20_000, show_default=True, help="How many to generate.")
-@click.option("--db", "database", metavar="FILE", help="A new database to leave it in.")
+@click.option("--db", "database", metavar="FILE", help="Keep the demo's database in this new file.")
 def demo(patients: int, database: str | None) -> None:
     """Release a clinic's table of generated patients, in memory, and show what happens."""
     from ppdm_sql.cli.demo import run_demo
@@ -386,7 +386,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _tell_bug(error: Exception) -> NoReturn:
     output.print_error(
         f"{type(error).__name__}: this is a bug in ppdm-sql; its text is withheld because it "
-        "may hold data. PPDM_DEBUG=1 shows it"
+        "may contain data. PPDM_DEBUG=1 shows it"
     )
     output.print_debug()
     sys.exit(1)

@@ -60,7 +60,7 @@ def run_demo(patients: int, database: str | None = None) -> None:
     if database is not None and os.path.lexists(database):
         raise PpdmError(
             f"'{database}' is there already",
-            hint="the demo makes a database of its own: name a file that is not there",
+            hint="the demo makes a database of its own: name a file that is missing",
             code="target_taken",
         )
     scripts = _scripts()

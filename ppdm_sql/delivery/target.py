@@ -73,7 +73,7 @@ def target_of(place: Place, names: list[QualifiedName]) -> Path:
         _check_stem(place, target, names)
     if target.exists() and not (_is_our_file(target) if is_file else _is_our_folder(target)):
         raise Refused(
-            f"'{place.path}' is there and is not a publication",
+            f"'{place.path}' already exists and is not a publication",
             place.span,
             "publish under another name, or remove it: nothing else is ever replaced",
             code="target_taken",
@@ -81,7 +81,7 @@ def target_of(place: Place, names: list[QualifiedName]) -> Path:
     log = target.with_name(f"{target.name}.wal")
     if is_file and log.exists():
         raise Refused(
-            f"'{log.name}' is beside it: whoever opens the new file would have it applied to it",
+            f"'{log.name}' lies beside the target: a stale write-ahead log, which DuckDB would apply to the new file",
             place.span,
             "remove that file",
             code="stale_log",
@@ -95,8 +95,8 @@ def _check_stem(place: Place, target: Path, names: list[QualifiedName]) -> None:
     schemas = {name.parts[0] for name in names} | {Name(word) for word in _AMBIGUOUS}
     for schema in sorted(stems & schemas, key=str):
         raise Refused(
-            f"a file '{target.name}' is called like the schema '{schema}': to those who open it,"
-            f" '{schema}.…' would not be clear",
+            f"a file '{target.name}' has the same name as the schema '{schema}': for whoever opens it,"
+            f" '{schema}.…' would be ambiguous",
             place.span,
             "give the file another name",
             code="ambiguous_name",

@@ -103,7 +103,7 @@ def _rename(new: Path, target: Path, how: int) -> None:
     """Rename as only this call can: swap two folders at once, or never replace anything."""
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
-        raise OSError(errno.ENOSYS, "this system cannot swap two folders at once")
+        raise OSError(errno.ENOSYS, "this system cannot swap two folders in one step")
     done = rename(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(target), ctypes.c_uint(how))
     if done != 0:
         number = ctypes.get_errno()
@@ -116,7 +116,7 @@ def _told(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StoreError(
-            f"'{target}' cannot be put in its place: {error.strerror}",
+            f"'{target}' could not be moved into place: {error.strerror}",
             hint="what was there is still there; publish under another name",
             code="not_written",
         ) from None

@@ -329,7 +329,7 @@ def engine_error(error: duckdb.Error, text: str = "") -> EngineError:
             return EngineError(first, kind=kind, engine_text=said)
     return EngineError(
         f"DuckDB could not run this statement: {name} error",
-        hint="DuckDB's own text is withheld because it may hold values of the data",
+        hint="DuckDB's own text is withheld because it may contain values of the data",
         kind=kind,
     )
 

@@ -53,9 +53,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.timeout_s <= 0 or self.threads < 1:
-            raise StatementError(
-                "a session needs at least some time and one thread", code="bad_limit"
-            )
+            raise StatementError("timeout and threads must be above 0", code="bad_limit")
 
 
 def bytes_of(size: str, what: str = "a memory limit") -> int:
@@ -150,15 +148,15 @@ class ForeignProcess:
             answer = self.ask(self._orders(path, worker), self.patience())
         except Late:
             raise EngineError(
-                f"opening '{called}' took longer than {self._limits.timeout_s:g} s and was ended",
+                f"opening '{called}' took longer than {self._limits.timeout_s:g} s and was stopped",
                 code="timeout",
             ) from None
         except Gone:
             answer = {"error": "not a database"}
         if "others" in answer:
             raise Refused(
-                f"'{called}' holds more than tables: {', '.join(map(str, answer['others']))}",
-                hint="PUBLISH RELEASE writes tables alone; a view of a stranger runs when it is read",
+                f"'{called}' contains more than tables: {', '.join(map(str, answer['others']))}",
+                hint="PUBLISH RELEASE writes tables alone; a view of somebody else's would run when it is read",
                 code="foreign_objects",
             )
         if "error" in answer:

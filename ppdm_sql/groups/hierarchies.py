@@ -186,7 +186,7 @@ def _shape(engine: Engine, statement: CreateHierarchy) -> Shape:
         return check_listed(_table_levels(engine, body))
     if isinstance(body, FileBody):
         return check_listed(_file_levels(body))
-    raise InternalError("a hierarchy made of nothing")
+    raise InternalError("an empty hierarchy")
 
 
 def _own_shape(statement: CreateHierarchy) -> Shape | None:

@@ -129,7 +129,7 @@ def check_listed(levels: Sequence[pa.Array]) -> Listed:
     repeated = len(levels[0]) - pc.count_distinct(levels[0]).as_py()
     if repeated:
         raise TreatmentError(
-            f"{plural(repeated, 'value')} too many: each stands once in a hierarchy",
+            f"{plural(repeated, 'value')} listed more than once: each value stands once in a hierarchy",
             code="bad_hierarchy",
         )
     for number, (below, above) in enumerate(pairwise(levels), start=1):
@@ -138,8 +138,8 @@ def check_listed(levels: Sequence[pa.Array]) -> Listed:
         if len(pairs) > lower.max() + 1:
             count = plural(len(pairs) - int(lower.max()) - 1, "group")
             raise TreatmentError(
-                f"level {number} is no function of level {number - 1}: {count} too many",
-                hint="a group lies as a whole inside one group of the next level",
+                f"level {number} does not follow from level {number - 1}: {count} too many",
+                hint="every group must lie inside one group of the next level",
                 code="bad_hierarchy",
             )
     ends_in_star = len(levels) > 1 and pc.all(pc.equal(levels[-1], SUPPRESSED)).as_py()

@@ -58,7 +58,7 @@ def own_values_query(plan: Plan, name: Name) -> exp.Select:
     """Return how many values of a column repeat, and how many of these are one person's."""
     grouping = grouping_of(plan)
     if grouping.person is None:
-        raise ValueError("persons are told apart by a KEY")
+        raise ValueError("this needs a KEY")
     person = exp.column(exp.to_identifier(grouping.person.name.text, quoted=True))
     rows = grouped_select(plan, {_PERSON: person})
     value = column_of(name.text, ROWS)
@@ -84,7 +84,7 @@ def linked_k_query(plan: Plan) -> exp.Select:
     """
     grouping = grouping_of(plan)
     if grouping.person is None:
-        raise ValueError("persons are told apart by a KEY")
+        raise ValueError("this needs a KEY")
     person = exp.column(exp.to_identifier(grouping.person.name.text, quoted=True))
     rows = grouped_select(plan, with_high(grouping, {_PERSON: person}))
     quasi = [column.name for column in grouping.columns]

@@ -31,7 +31,7 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
         *_levels(grouping, done),
         VersionFigure("rows treated", population.treated, f"of {population.rows:,} in the source"),
         VersionFigure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
-        VersionFigure("classes", measures.classes, "of treated rows that show the same"),
+        VersionFigure("classes", measures.classes, "groups of treated rows that look the same"),
         VersionFigure("smallest class", measures.k, f"{who}, among treated rows"),
         *_linked(findings),
         *reached_targets(grouping, measures),
@@ -52,7 +52,7 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
             VersionFigure(
                 "unique untouched rows",
                 findings.unique_untouched_rows,
-                "not protected: nobody else shows the same",
+                "not protected: nobody else looks the same",
             ),
         ]
     return [*figures, *_proof(grouping, recoding)]
@@ -133,12 +133,14 @@ def warnings_of(findings: Findings) -> list[str]:
 def _tie_warning(tie: Tie) -> str:
     if tie.is_key:
         return (
-            f"{plural(tie.count, 'person')} leave rows inside and outside the high class under one"
-            f" KEY, '{tie.column}': {_SHOWN}; write KEY alone, which does not leave, or {_WHOLE}"
+            f"{plural(tie.count, 'person')} have released rows inside and outside the high class"
+            f" with one KEY, '{tie.column}': {_SHOWN}; write KEY without a treatment, which is not"
+            f" released, or {_WHOLE}"
         )
     return (
         f"{plural(tie.count, 'value')} of '{tie.column}' stand in rows inside and outside the high"
-        f" class, as if of one person each: {_SHOWN}; leave '{tie.column}' out, or write {_WHOLE}"
+        f" class, as if each belonged to one person: {_SHOWN}; leave '{tie.column}' out, or"
+        f" write {_WHOLE}"
     )
 
 

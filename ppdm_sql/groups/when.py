@@ -38,7 +38,7 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.DataTypeParam, exp.Lower, exp.Upper, exp.Trim, exp.Coalesce, exp.Abs,
 )  # fmt: skip
 _HINT = (
-    "a condition compares columns of the source with values: = <> < <= > >= IN BETWEEN LIKE "
+    "a condition compares source columns with values: = <> < <= > >= IN BETWEEN LIKE "
     "IS NULL, joined by AND, OR, NOT; compute anything more in a (SELECT …) source"
 )
 _MOST = 2**63
@@ -91,7 +91,7 @@ def _check_types(
         "TIME ZONE" in text or "TIMESTAMPTZ" in text or "TIMETZ" in text for text in named + cast
     ):
         raise BindError(
-            "a time with a zone means another day to another reader",
+            "a time with a zone cannot be compared here: its day depends on the time zone",
             condition.span,
             "cast it to TIMESTAMP in a (SELECT …) source",
             code="bad_condition",

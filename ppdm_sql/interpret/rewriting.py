@@ -286,8 +286,8 @@ def _unrounded(leaf: Compare, images: Images) -> tuple[int | float, str | None]:
         return value, None
     if len(near) > 1:
         return value, (
-            f"{leaf.column}: {text} is printed too short to tell "
-            f"{plural(len(near), 'original value')} apart; taken as it is written"
+            f"{leaf.column}: {text} has too few digits to tell "
+            f"{plural(len(near), 'original value')} apart; used as written"
         )
     return float(near[0]), (
         f"{leaf.column}: {text} snapped to {float(near[0])!r}, the image of an original value"

@@ -84,7 +84,7 @@ def _values(
         notes[f"{listed} stays in released terms: {words} needs {missing} beside it"] = None
         return {}
     except (pa.ArrowException, ValueError):
-        notes[f"{listed} stays in released terms: these are no values of {words}"] = None
+        notes[f"{listed} stays in released terms: the values are not among those of {words}"] = None
         return {}
     if not all(traits.is_affine for traits in rule.traits) and any(
         pa.types.is_floating(array.type) for array in arrays

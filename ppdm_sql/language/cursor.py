@@ -128,7 +128,7 @@ class Cursor:
             if word.text in _CLOSING:
                 depth.append((_CLOSING[word.text], word))
             elif word.text in _CLOSING.values() and (not depth or depth.pop()[0] != word.text):
-                self.fail(f"this '{word.text}' closes nothing", span=word.span)
+                self.fail(f"this '{word.text}' was never opened", span=word.span)
         if depth:
             self.fail(f"this '{depth[-1][1].text}' is never closed", span=depth[-1][1].span)
         if self.word is first:

@@ -115,7 +115,7 @@ def parse_rules(cursor: Cursor) -> tuple[ColumnRule, ...]:
         rules.append(_rule(cursor))
     if not rules:
         cursor.fail(
-            "the list of columns is empty", "list every column that may leave", opening.span
+            "the list of columns is empty", "list every column that may be released", opening.span
         )
     return tuple(rules)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BOUND_TO_VALUES = 2
 _SHARED = (
-    "the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so "
+    "the KEY is NULL or repeated in some rows: rows with the same KEY get the same noise, so "
     "differences between them are the true ones"
 )
 _TIED = ", and the noise's decimals tell which rows are one person's"
@@ -32,8 +32,8 @@ def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Obje
                     Acceptance("noise_averages"),
                     f"{plural(rows - keys, 'row')} repeat a KEY: each value of '{names}' gets noise"
                     " of its own, so the average over a person's rows comes near the truth",
-                    "write per => 'person' for one noise a person, which hides their level and"
-                    " shows the steps between their rows exactly; or release one row a person",
+                    "write per => 'person' for one noise per person, which hides their level and"
+                    " shows the steps between their rows exactly; or release one row per person",
                     step.span,
                 )
 

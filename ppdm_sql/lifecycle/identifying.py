@@ -104,7 +104,7 @@ def identifying_columns(
         if column.kind in _CONTINUOUS:
             warnings.append(f"{what}: whoever knows it finds their row")
             continue
-        hint = "list it as IDENTIFIER, which does not leave, or treat it, as by pseudonym()"
+        hint = "list it as IDENTIFIER, which is not released, or treat it, as by pseudonym()"
         objections.append(
             Objection(Acceptance("identifying", column.name), what, hint, column.span)
         )

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 _BY_ORIGINS = 2
 """The formula from which rows are keyed by where their KEY comes from, through any expression."""
 _KEPT_KEY = (
-    "the KEY '{}' leaves as it is: whoever knows somebody's finds their rows; write KEY "
-    "alone, which does not leave, or KEY AS pseudonym()"
+    "the KEY '{}' is released unchanged: whoever knows a person's KEY finds their rows; write KEY "
+    "without a treatment, which is not released, or KEY AS pseudonym()"
 )
 
 

@@ -57,7 +57,7 @@ def refresh_release(releases: Releases, statement: RefreshRelease) -> Made:
             error.hint = _without_refresh(error)
             raise
         except (KeyError, ValueError, pa.ArrowException):
-            what = f"version {entry.version} of '{entry.name}' does not hold what it drew"
+            what = f"version {entry.version} of '{entry.name}' has lost its stored parameters"
             raise catalog.damaged(what) from None
 
 
@@ -95,6 +95,6 @@ def _without_refresh(error: PpdmError) -> str:
         return f"{error.hint}; after CREATE OR REPLACE HIERARCHY, refresh again"
     advice = f": {error.hint}" if error.hint else " with another definition"
     return (
-        "REFRESH keeps the definition. Mend the rows in the source and refresh again, or write "
+        "REFRESH keeps the definition. Correct the rows in the source and refresh again, or write "
         f"CREATE OR REPLACE RELEASE{advice}. That draws anew; read earlier results with VERSION n"
     )

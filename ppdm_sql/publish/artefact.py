@@ -152,8 +152,8 @@ def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) ->
         same = False
     if not same:
         raise Refused(
-            f"'{snapshot.version.entry.name}' was not written as it is: a type of one of its"
-            " columns has no place in this format",
+            f"'{snapshot.version.entry.name}' could not be written unchanged: the type of one of its"
+            " columns does not exist in this format",
             hint="publish it to a DuckDB file, or cast the column in a (SELECT …) source",
             code="wrong_type",
         )

@@ -115,9 +115,9 @@ def _draws(
             draws = len(others) + 1
             names = ", ".join(sorted(set(others.values())))
             yield (
-                f"{outgoing.entry.name}: with {names}, {draws} noises of '{column.name}' are out"
-                f" that were drawn apart, or for other expressions; their average has {1 / math.sqrt(draws):.0%} of the"
-                " deviation of one"
+                f"{outgoing.entry.name}: with {names}, {draws} noises of '{column.name}' are"
+                " published that were drawn independently; their average has"
+                f" {1 / math.sqrt(draws):.0%} of the deviation of one"
             )
 
 
@@ -138,8 +138,8 @@ def _sums(
             if is_same and 0 < more < _FEW:
                 yield (
                     f"{outgoing.entry.name}: sums of '{column.name}' were published before, of"
-                    f" {plural(more, 'row')} more or less: the difference of the two sums is of"
-                    " these alone"
+                    f" {plural(more, 'row')} more or less: the difference of the two sums is"
+                    " the sum of these alone"
                 )
                 break
 

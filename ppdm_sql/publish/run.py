@@ -123,7 +123,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
     engine = releases.engine
     if engine.in_transaction():
         raise Refused(
-            "what is published cannot be taken back, so it is not part of a transaction",
+            "PUBLISH cannot run inside a transaction",
             statement.span,
             "write COMMIT before it",
             code="in_transaction",
@@ -192,8 +192,8 @@ def _record_done(engine: Engine, publication: Publication) -> None:
             settle(engine, publication.name, DONE)
     except EngineError:
         raise StoreError(
-            f"'{publication.path}' is published, but the store could not write that down",
-            hint="it does when the database is opened next; make room on its disk",
+            f"'{publication.path}' is published, but the store could not record it",
+            hint="free some disk space and open the database again: it records it then",
             code="not_recorded",
         ) from None
 
@@ -293,7 +293,7 @@ def _full_names(releases: Releases, statement: PublishRelease) -> list[Qualified
             raise BindError(f"'{name}' is listed twice", release.span, code="listed_twice")
         if name == INFO:
             raise Refused(
-                f"'{name}' is where a publication says what is in it",
+                f"'{name}' is a reserved name: it lists what a publication contains",
                 release.span,
                 "give the release another name",
                 code="reserved_name",

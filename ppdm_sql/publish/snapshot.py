@@ -158,7 +158,7 @@ def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]
         if found < expected:
             lost = plural(expected - found, "value")
             raise TreatmentError(
-                f"pseudonym: {lost} of '{column}' would share a pseudonym with another",
+                f"pseudonym: {lost} of '{column}' would get the same pseudonym as another",
                 hint="publish again, which draws another key; or write a longer one: length => …",
                 code="names_collide",
             )

@@ -52,7 +52,7 @@ def check_agreement(statement: CreateAgreement, words: Mapping[str, type[Treatme
             seen.add(column.name)
         if rule.role is Role.IDENTIFIER:
             raise BindError(
-                "an IDENTIFIER never leaves, so there is nothing to agree on",
+                "an IDENTIFIER is never released, so there is nothing to agree on",
                 rule.span,
                 "remove it; each site lists its own",
                 code="wrong_role",

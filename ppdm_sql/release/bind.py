@@ -227,9 +227,9 @@ def _row_key(
     name = catalog.primary_key(source)
     if name is None:
         raise BindError(
-            f"{users[0].treatment.keyword} is fixed for each row and needs to know rows apart",
+            f"{users[0].treatment.keyword} needs a row key",
             users[0].span,
-            "list a KEY column: without a treatment it stays with the owner",
+            "list a KEY: without a treatment it stays with the owner",
             code="key",
         )
     identity = column_identity(catalog, source, name)
@@ -241,7 +241,7 @@ def _row_key(
 def _usable_key(key: InputColumn, user: Step) -> InputColumn:
     if key.type.kind in (Kind.FLOAT, Kind.OTHER):
         raise BindError(
-            f"{user.treatment.keyword} needs a KEY whose text is always the same; "
+            f"{user.treatment.keyword} needs a KEY that is always written the same way; "
             f"'{key.name}' is of type {key.type}",
             user.span,
             "cast it in a (SELECT …) source to BIGINT, VARCHAR, UUID, DATE or TIMESTAMP",
@@ -285,7 +285,7 @@ def _word_span(call: TreatmentCall) -> Span | None:
 def _check_name(statement: CreateRelease) -> None:
     if statement.name.catalog is not None:
         raise BindError(
-            "a release lives in the owner's database",
+            "a release is stored in the owner's database",
             statement.name_span,
             f"write {QualifiedName(statement.name.parts[1:])}",
             code="wrong_database",
@@ -311,7 +311,7 @@ def _check_roles(statement: CreateRelease) -> None:
     for rule in statement.rules:
         if rule.role is Role.IDENTIFIER and rule.treatments:
             raise BindError(
-                "an IDENTIFIER never leaves, so it takes no treatment",
+                "an IDENTIFIER is never released, so it takes no treatment",
                 rule.treatments[0].span,
                 "remove the treatment, or give the column another role",
                 code="wrong_role",
@@ -322,7 +322,7 @@ def _check_released(statement: CreateRelease) -> None:
     """Raise where nothing leaves; a misspelt name is told before, as what was meant would."""
     if not any(rule.is_released for rule in statement.rules):
         raise BindError(
-            "no column of this release leaves",
+            "the release contains no columns",
             statement.name_span,
             "IDENTIFIER and a KEY without a treatment stay with the owner",
             code="nothing_released",

@@ -123,7 +123,7 @@ class Releases:
             return None
         agreement = agreements.find_agreement(self.engine, release.agreement)
         if agreement is None:
-            raise InternalError("a release was bound to an agreement that is not there")
+            raise InternalError("a release was bound to an agreement that is missing")
         return agreement
 
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:

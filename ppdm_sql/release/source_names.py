@@ -122,7 +122,7 @@ def _refuse_relative_paths(source: QuerySource) -> None:
             continue
         if "://" not in path and not Path(path).is_absolute():
             raise BindError(
-                f"the file '{path}' is another one in another folder",
+                f"the file '{path}' is a relative path, which is not allowed here",
                 source.span,
                 f"write the whole path: '{Path(path).absolute()}'",
                 code="bad_path",

@@ -61,7 +61,7 @@ class Version(Plan):
             if entry.source_type != str(column.type):
                 raise BindError(
                     f"the type of '{column.name}' was {entry.source_type} and is {column.type} now",
-                    hint="write CREATE OR REPLACE RELEASE: what was drawn does not fit any more",
+                    hint="write CREATE OR REPLACE RELEASE: its stored parameters do not fit any more",
                     code="source_changed",
                 )
 

@@ -149,7 +149,7 @@ class Agreements:
                 named = [option.value for option in options if option.name == "agreement"]
                 if any(Name(str(name)) == agreement.name for name in named):
                     raise Refused(
-                        f"release '{entry.name}' rests on agreement '{agreement.name}'",
+                        f"release '{entry.name}' depends on agreement '{agreement.name}'",
                         statement.span,
                         "drop the release first",
                         code="in_use",

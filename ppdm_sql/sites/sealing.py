@@ -47,13 +47,13 @@ def seal(content: bytes, passphrase: str, cost: Cost = USUAL) -> bytes:
     if len(passphrase) < SHORTEST:
         raise Refused(
             f"the passphrase has {len(passphrase)} letters",
-            hint=f"take at least {SHORTEST}: whoever has the file can try as many as they like",
+            hint=f"take at least {SHORTEST}: whoever has the file can try passphrases without limit",
             code="passphrase",
         )
     if _is_guessed(passphrase):
         raise Refused(
-            "the passphrase is one of those that are tried first",
-            hint="take four words by chance, or let a program draw it",
+            "the passphrase is too easy to guess",
+            hint="take four random words, or let a program choose it",
             code="passphrase",
         )
     header = _MAGIC + bytes([VERSION, cost.log2])
@@ -72,7 +72,7 @@ def unseal(file: bytes, passphrase: str) -> bytes:
     version, cost = file[len(_MAGIC)], file[len(_MAGIC) + 1]
     if version != VERSION:
         raise StoreError(
-            f"the agreement was sealed in format {version}, this program reads {VERSION}",
+            f"the agreement was sealed in format {version}, this version of ppdm-sql reads {VERSION}",
             hint="export it again with the version of ppdm-sql that the sites share",
             code="bad_agreement_file",
         )

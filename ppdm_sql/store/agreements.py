@@ -79,5 +79,5 @@ def forget_agreement(engine: Engine, agreement: Agreement) -> None:
 
 def _agreement(row: dict[str, Any]) -> Agreement:
     if len(row["master_key"]) != ROOT_KEY_BYTES:
-        raise damaged(f"the key of agreement '{Name(row['name'])}' is not there")
+        raise damaged(f"the key of agreement '{Name(row['name'])}' is missing")
     return Agreement(Name(row["name"]), row["definition"], row["master_key"])

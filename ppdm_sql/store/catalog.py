@@ -79,7 +79,7 @@ _COLUMNS = pa.schema(
         "note": pa.string(),
     }
 )
-_DAMAGED = "restore the database from a copy; without its store no release can be translated back"
+_DAMAGED = "restore the database from a backup; without its store no result can be translated back"
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ def _check_parents(folder: Path) -> None:
             raise StoreError(
                 f"others may rename what is in '{parent}' (mode {stat.S_IMODE(found.st_mode):04o}), "
                 "the folder of the database too",
-                hint=f"write chmod o-w,g-w '{parent}', or put the database elsewhere",
+                hint=f"run chmod o-w,g-w '{parent}', or put the database elsewhere",
                 code="not_private",
             )
 
@@ -158,7 +158,7 @@ def _check_folder(folder: Path, database: Path) -> None:
     if found.st_mode & _OTHERS:
         raise StoreError(
             f"others may enter the folder '{folder}' (mode {stat.S_IMODE(found.st_mode):04o})",
-            hint=f"write chmod 700 '{folder}', or put the database in a folder of its own"
+            hint=f"run chmod 700 '{folder}', or put the database in a folder of its own"
             + (_PUBLISHED if database.exists() else ""),
             code="not_private",
         )
@@ -178,7 +178,7 @@ def _check_file(path: Path, may_be_wide: bool = False) -> None:
     if found.st_mode & _OTHERS and not may_be_wide:
         raise StoreError(
             f"others may read or write '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
-            hint=f"write chmod 600 '{path}'{_PUBLISHED}",
+            hint=f"run chmod 600 '{path}'{_PUBLISHED}",
             code="not_private",
         )
 
@@ -187,6 +187,6 @@ def _check_owner(path: Path, found: os.stat_result) -> None:
     if found.st_uid != os.geteuid():
         raise StoreError(
             f"'{path}' belongs to another user (uid {found.st_uid})",
-            hint=f"write chown {os.geteuid()} '{path}', or run as that user",
+            hint=f"run chown {os.geteuid()} '{path}', or run as that user",
             code="not_private",
         )

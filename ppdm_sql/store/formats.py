@@ -98,11 +98,11 @@ def _run(engine: Engine, number: int) -> None:
 def _format(engine: Engine) -> int:
     rows = engine.query('SELECT format FROM "ppdm_store"."ppdm_owner"."store"').to_pylist()
     if len(rows) != 1:
-        raise damaged("its root key is not there")
+        raise damaged("its root key is missing")
     found = int(rows[0]["format"])
     if not OLDEST <= found <= FORMAT:
         raise StoreError(
-            f"the owner's store has format {found}, this program reads {OLDEST} to {FORMAT}",
+            f"the owner's store has format {found}, this version of ppdm-sql reads {OLDEST} to {FORMAT}",
             hint="use the version of ppdm-sql that made it",
             code="store_format",
         )
@@ -112,7 +112,7 @@ def _format(engine: Engine) -> int:
 def _read_root_key(engine: Engine) -> RootKey:
     rows = engine.query('SELECT root_key FROM "ppdm_store"."ppdm_owner"."store"').to_pylist()
     if len(rows) != 1 or len(rows[0]["root_key"] or b"") != ROOT_KEY_BYTES:
-        raise damaged("its root key is not there")
+        raise damaged("its root key is missing")
     return RootKey(rows[0]["root_key"])
 
 
@@ -129,14 +129,14 @@ def _copy_beside(engine: Engine, database: Path, found: int) -> Path:
         raise StoreError(
             f"'{database}' has an older format and cannot be copied before it is upgraded: "
             f"{error.strerror}",
-            hint="nothing was changed; make room beside it",
+            hint="nothing was changed; free some space in its folder",
             code="store_format",
         ) from None
     try:
         engine.attach(database, STORE_CATALOG)
     except OpenError:
         raise StoreError(
-            f"'{database}' was opened by somebody else while it was copied",
+            f"'{database}' was opened by another process while it was copied",
             hint="nothing was changed; connect again",
             code="open_elsewhere",
         ) from None

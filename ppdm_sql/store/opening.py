@@ -83,7 +83,7 @@ def _told(database: Path, error: OpenError) -> StoreError:
         )
     if error.why == OpenError.ELSEWHERE:
         who = f": {error.holder}" if error.holder else ""
-        advice = "end that one or wait for it" if who else "`fuser` names the one that does"
+        advice = "stop it or wait for it" if who else "`fuser` shows which one"
         return StoreError(
             f"'{database}' is open in another process{who}",
             hint=f"one process at a time may open it; {advice}",

@@ -123,7 +123,7 @@ def read_row(
     if len(rows) != 1:
         raise StoreError(
             "the owner's store is damaged: a parameter table does not have exactly one row",
-            hint="restore the database from a copy",
+            hint="restore the database from a backup",
             code="store_damaged",
         )
     return rows[0]

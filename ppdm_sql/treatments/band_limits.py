@@ -42,7 +42,7 @@ def read_limits(arguments: Arguments, bands: Value) -> Limits:
     pairs: tuple[Value, ...] = bands
     if all(not isinstance(item, tuple) for item in bands):
         if len(bands) < 2:
-            arguments.fail("bands", "one edge makes no band", _WRITE_BANDS)
+            arguments.fail("bands", "one limit makes no band", _WRITE_BANDS)
         pairs = tuple(itertools.pairwise(bands))
     limits = tuple(_read_pair(arguments, pair) for pair in pairs)
     if len(limits) > MAX_BANDS:

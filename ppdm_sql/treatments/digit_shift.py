@@ -76,7 +76,7 @@ def _read_decimals(given: Arguments, columns: Sequence[InputColumn]) -> int | No
     if column.type.kind is Kind.FLOAT:
         if "decimals" not in given:
             raise TreatmentError(
-                f"{keyword}: '{column.name}' is floating point, its digits have no end",
+                f"{keyword}: '{column.name}' is floating point, it has no last digit",
                 given.call.span,
                 f"write {keyword}(decimals => 2)",
                 code="wrong_type",
@@ -198,7 +198,7 @@ class DigitShift(Treatment):
             return ()
         warning = (
             f"{self.keyword} of '{self.column.name}': {plural(same, 'value')} of {values:,} have "
-            "one digit and leave as they are"
+            "one digit and are released unchanged"
         )
         return (warning,)
 

@@ -1,4 +1,4 @@
-"""`(x, y, …) … hybrid()`: each column translated, scaled or rotated; which, is secret."""
+"""`(x, y, …) … hybrid()`: each column translated, scaled or rotated; which one is secret."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ppdm_sql.randomness.draws import Draws
     from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
-_WRITE = "write hybrid(), or one operation a column: hybrid(translation(2), scaling(0.93))"
+_WRITE = "write hybrid(), or one operation for each column: hybrid(translation(2), scaling(0.93))"
 _NOT_AGREED = (
-    "a translation that is drawn is scaled to one site's column: write one operation a column, "
+    "a translation that is drawn is scaled to one site's column: write one operation for each column, "
     "such as hybrid(translation(2), scaling())"
 )
 
@@ -52,7 +52,7 @@ class Hybrid(AffineTreatment):
     """
 
     keyword = "hybrid"
-    summary = "each column translated, scaled or rotated; which, is secret"
+    summary = "each column translated, scaled or rotated; which one is secret"
     undone_by = "two known rows"
     traits = Traits(links_rows=False, is_affine=True)
     fewest = 2

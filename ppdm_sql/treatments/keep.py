@@ -29,7 +29,7 @@ class Keep(Treatment):
     """The same values; an ENUM leaves as text, because its type lists every value it may take."""
 
     keyword = "keep"
-    summary = "leaves as it is"
+    summary = "is released unchanged"
     undone_by = "nothing to undo: the values are the original ones"
     exactness = Exactness.EXACT
     traits = Traits(
@@ -45,7 +45,7 @@ class Keep(Treatment):
         for column in columns:
             if column.type.kind is Kind.OTHER and "ENUM(" in column.type.text:
                 raise Refused(
-                    f"the type of '{column.name}' lists values of an ENUM and would leave with it",
+                    f"the type of '{column.name}' lists values of an ENUM and would be released with it",
                     call.span,
                     "cast it in a (SELECT …) source, or suppress() it",
                     code="wrong_type",

@@ -125,7 +125,7 @@ class Mapping(Treatment):
             raise TreatmentError(
                 f"mapping: {plural(beyond, 'category', 'categories')} of '{self.column.name}' "
                 f"{'is' if beyond == 1 else 'are'} not in its domain",
-                hint="find them with SELECT DISTINCT; mend them in a (SELECT …) source, or widen "
+                hint="find them with SELECT DISTINCT; correct them in a (SELECT …) source, or widen "
                 "the domain",
                 code="data_does_not_fit",
             )

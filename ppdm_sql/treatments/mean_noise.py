@@ -28,7 +28,7 @@ class MeanNoise(NumberTreatment):
     """The mean m; the a rows from m on lose 2m/a, the b rows below gain 2m/b."""
 
     keyword = "mean_noise"
-    summary = "one amount off values from the mean on, one onto those below"
+    summary = "values above the mean go down by one amount, those below go up by another"
     undone_by = (
         "knowing the method, for the mean is kept, or one known value on each side of it;"
         " the more rows, the smaller the amounts"

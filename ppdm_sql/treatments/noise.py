@@ -69,7 +69,7 @@ class Noise(NumberTreatment):
     """One distribution a column; what a row gets depends on the column's key, its KEY and its value."""
 
     keyword = "noise"
-    summary = "x + e or x · e, e drawn for each row and value, the same whenever asked"
+    summary = "x + e or x · e, where e is drawn once for each row and value"
     undone_by = (
         "averages: over rows that belong together, and over releases with other noise; other"
         " columns narrow a value down"

@@ -38,7 +38,7 @@ class Pseudonym(Treatment):
     """
 
     keyword = "pseudonym"
-    summary = "a keyed name: equal values get equal names, nobody else can make them"
+    summary = "a keyed name: equal values get equal names, only the owner can make them"
     undone_by = "the owner's key; rows of one person stay linked to each other"
     exactness = Exactness.LOOKUP
     traits = Traits(

@@ -52,7 +52,9 @@ class Rotation(AffineTreatment):
     def check_arguments(self, given: Arguments) -> None:
         """Raise for an angle that turns nothing."""
         if any(angle is not None and angle % 90 == 0 for angle in self.degrees):
-            given.fail("degrees", "a turn by a multiple of 90 degrees only swaps columns and signs")
+            given.fail(
+                "degrees", "a rotation by a multiple of 90 degrees only swaps columns and signs"
+            )
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:

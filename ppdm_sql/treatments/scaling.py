@@ -1,4 +1,4 @@
-"""`scaling(by => 0.94)`: x · e, one secret constant a column."""
+"""`scaling(by => 0.94)`: x · e, one secret constant for each column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Scaling(AffineTreatment):
     """A factor for each column; None where it is drawn."""
 
     keyword = "scaling"
-    summary = "x · e, one secret constant a column"
+    summary = "x · e, one secret constant for each column"
     undone_by = "one known value other than 0; the steps between whole numbers show the factor"
     traits = Traits(
         mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True, multiplies=True

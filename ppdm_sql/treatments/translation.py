@@ -1,4 +1,4 @@
-"""`translation(by => 5)`: x + e, one secret constant a column; dates move by whole days."""
+"""`translation(by => 5)`: x + e, one secret constant for each column; dates move by whole days."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Translation(AffineTreatment):
     """A constant for each column; None where it is drawn."""
 
     keyword = "translation"
-    summary = "x + e, one secret constant a column; dates move by whole days"
+    summary = "x + e, one secret constant for each column; dates move by whole days"
     undone_by = "one known value"
     traits = Traits(
         mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True, keeps_order=True,

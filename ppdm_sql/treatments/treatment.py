@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ppdm_sql.types import ColumnType
 
 ANY_KIND = tuple(Kind)
-_UNDECLARED = "it does not say that sites draw it alike"
+_UNDECLARED = "it does not declare that all sites draw the same"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Treatment:
             raise TreatmentError(
                 f"{call.keyword} treats one column at a time, not a group of {len(columns)}",
                 call.span,
-                "write one line a column",
+                "write one line for each column",
                 code="number_of_columns",
             )
         if len(columns) < cls.fewest:

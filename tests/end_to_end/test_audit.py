@@ -169,7 +169,7 @@ def test_scba_says_what_it_leaves_open(clinic: Owner) -> None:
     assert report.values("absence")[""] == pytest.approx(absent)
     assert report.values("k")[""] == 1
     assert report.values("untouched")[""] == pytest.approx(low / 1500)
-    assert "of the rows leave ungeneralized" in report.verdict[2]
+    assert "of the rows are released ungeneralized" in report.verdict[2]
 
 
 def test_t_is_measured_by_the_tree_of_the_target(owner: Owner) -> None:
@@ -335,7 +335,7 @@ def test_classes_of_one_value_are_told_first(owner: Owner) -> None:
     report = owner.audit("r")
     assert report.values("homogeneous") == {"ill": 0.4}
     assert report.verdict[0].endswith(
-        "; the class of 40\u00a0% of the people has one ill only and so tells it."
+        "; the class of 40\u00a0% of the people has one ill only and so reveals it."
     )
 
 
@@ -743,7 +743,9 @@ def test_tables_are_written_and_replaced(clinic: Owner) -> None:
     clinic.execute("CREATE SCHEMA mine; CREATE TABLE mine.AUDIT_columns (a INTEGER)")
     clinic.execute("CREATE SCHEMA seen; CREATE VIEW seen.audit_attacks AS SELECT 1 AS a")
     for schema in ("mine", "Seen"):
-        with pytest.raises(ppdm_sql.Refused, match="is there already and is not of an audit"):
+        with pytest.raises(
+            ppdm_sql.Refused, match="already exists and was not written by an audit"
+        ):
             clinic.execute(f"AUDIT RELEASE research.patients INTO {schema}")
     assert clinic.execute("FROM mine.audit_columns").columns == ["a"]
     with pytest.raises(ppdm_sql.BindError, match="no name of a schema"):
@@ -859,7 +861,7 @@ def test_the_command_line_ends_as_requirements_say(
     assert "a file that ends in .json" in swapped.err
     wrong = ppdm(*base, "--require", "k>five")
     assert wrong.code == 2
-    assert "this is no requirement" in wrong.err
+    assert "this is not a requirement" in wrong.err
     misspelt = ppdm(*base, "--require", "k>=5, l(ilness)>=2")
     assert misspelt.code == 2
     assert "did you mean 'illness'?" in misspelt.err

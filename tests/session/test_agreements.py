@@ -303,7 +303,7 @@ def test_describe_says_what_was_agreed(owner: Owner) -> None:
 def test_an_agreement_in_use_is_not_dropped(owner: Owner) -> None:
     owner.execute("CREATE AGREEMENT north (id KEY AS pseudonym())")
     release(owner, "SELECT 7 AS id", "id KEY AS pseudonym()")
-    with pytest.raises(Refused, match=r"release 'main\.r' rests on agreement 'north'"):
+    with pytest.raises(Refused, match=r"release 'main\.r' depends on agreement 'north'"):
         owner.execute("DROP AGREEMENT north")
     owner.execute("DROP RELEASE r")
     assert owner.execute("DROP AGREEMENT north").message == "dropped agreement north"
@@ -386,7 +386,7 @@ def test_another_version_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sealing, "VERSION", 0)
     older = seal(b"content", PASSPHRASE, CHEAP)
     monkeypatch.undo()
-    with pytest.raises(StoreError, match="sealed in format 0, this program reads 1"):
+    with pytest.raises(StoreError, match="sealed in format 0, this version of ppdm-sql reads 1"):
         unseal(older, PASSPHRASE)
 
 
@@ -457,7 +457,7 @@ def test_a_damaged_agreement_is_said(owner: Owner) -> None:
     with pytest.raises(StoreError, match="agreement 'north' cannot be read"):
         owner.execute("DESCRIBE AGREEMENT north")
     owner.execute("UPDATE ppdm_owner.agreements SET master_key = ''::BLOB")
-    with pytest.raises(StoreError, match="the key of agreement 'north' is not there"):
+    with pytest.raises(StoreError, match="the key of agreement 'north' is missing"):
         owner.execute("SHOW AGREEMENTS")
 
 

@@ -136,7 +136,7 @@ def test_time_is_up(file: Path) -> None:
     with ppdm_sql.open_release(file, timeout_s=0.5) as study:
         pid = process_of(study)
         start = time.perf_counter()
-        with pytest.raises(ppdm_sql.EngineError, match=r"took longer than 0.5 s and was ended"):
+        with pytest.raises(ppdm_sql.EngineError, match=r"took longer than 0.5 s and was stopped"):
             study.sql(SLOW)
         assert time.perf_counter() - start < 4
         assert not is_running(pid)

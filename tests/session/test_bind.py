@@ -164,7 +164,7 @@ def test_an_option_with_another_value_is_an_error(text: str) -> None:
         ("id KEY, name KEY, age KEY", BindError, "one KEY column", "age KEY"),
         ("(id, name) KEY, age QUASI", BindError, "one KEY column", "(id, name) KEY"),
         ("name IDENTIFIER AS keep(), id KEY", BindError, "takes no treatment", "keep()"),
-        ("id KEY, name IDENTIFIER", BindError, "no column of this release leaves", "research.r"),
+        ("id KEY, name IDENTIFIER", BindError, "the release contains no columns", "research.r"),
         ("nme NEUTRAL", BindError, "there is no column 'nme' in 'clinic.people'", "nme"),
         ("(age, wieght) QUASI", BindError, "there is no column 'wieght'", "wieght"),
         ("nme IDENTIFIER, id NEUTRAL", BindError, "there is no column 'nme'", "nme"),

@@ -178,5 +178,7 @@ def test_another_format_is_refused(safe: Path, number: int) -> None:
     ppdm_sql.connect(safe).close()
     with duckdb.connect(str(safe)) as raw:
         raw.execute("UPDATE ppdm_owner.store SET format = ?", [number])
-    with pytest.raises(StoreError, match=f"has format {number}, this program reads 2 to 4"):
+    with pytest.raises(
+        StoreError, match=f"has format {number}, this version of ppdm-sql reads 2 to 4"
+    ):
         ppdm_sql.connect(safe)

@@ -95,7 +95,7 @@ def test_a_threshold_printed_too_short_is_taken_as_it_is(fresh: Owner) -> None:
     done = study.interpret("s.study", "age > 2.5")
     assert done.original == "age > 37.5"
     assert done.notes == (
-        "age: 2.5 is printed too short to tell 2 original values apart; taken as it is written",
+        "age: 2.5 has too few digits to tell 2 original values apart; used as written",
     )
 
 
@@ -426,7 +426,7 @@ def test_what_a_table_cannot_say_is_said(study: Owner) -> None:
     assert done.table.to_pydict() == {"bmi": [1.0], "pay": [2110.5]}
     assert done.notes == (
         "bmi stays in released terms: rotation needs pulse beside it",
-        "pay stays in released terms: these are no values of bit_plus",
+        "pay stays in released terms: the values are not among those of bit_plus",
     )
 
 

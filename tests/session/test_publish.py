@@ -297,7 +297,7 @@ def test_a_folder_that_cannot_be_swapped_is_told(
     before = Path("out", "release_info.parquet").read_bytes()
 
     def no_swap(*_: object) -> None:
-        raise OSError(38, "this system cannot swap two folders at once")
+        raise OSError(38, "this system cannot swap two folders in one step")
 
     monkeypatch.setattr("ppdm_sql.delivery.workplace._rename", no_swap)
     with pytest.raises(ppdm_sql.StoreError, match="cannot swap two folders"):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
 
 START = (
-    "REFRESH keeps the definition. Mend the rows in the source and refresh again, or write "
+    "REFRESH keeps the definition. Correct the rows in the source and refresh again, or write "
     "CREATE OR REPLACE RELEASE"
 )
 END = ". That draws anew; read earlier results with VERSION n"
@@ -40,7 +40,7 @@ def failed(owner: Owner, later: str) -> ppdm_sql.PpdmError:
         (
             "mapping(domain => [0, 1, 2, 3, 4, 5])",
             "(7, 4711)",
-            ": find them with SELECT DISTINCT; mend them in a (SELECT …) source, or widen the domain",
+            ": find them with SELECT DISTINCT; correct them in a (SELECT …) source, or widen the domain",
         ),
         (
             "scaling(by => 3)",

@@ -450,7 +450,7 @@ def test_a_store_without_one_of_its_tables_is_refused(closed: Path, table: str) 
     with pytest.raises(StoreError) as caught:
         ppdm_sql.connect(closed)
     assert f"the owner's store is damaged: {table} missing" in str(caught.value)
-    assert "restore the database from a copy" in str(caught.value)
+    assert "restore the database from a backup" in str(caught.value)
     assert state_of(closed) == before
 
 
@@ -479,7 +479,7 @@ def test_a_store_without_its_root_key_is_refused(closed: Path, statement: str) -
     before = damage(closed, statement)
     with pytest.raises(StoreError) as caught:
         ppdm_sql.connect(closed)
-    assert "its root key is not there" in str(caught.value)
+    assert "its root key is missing" in str(caught.value)
     assert state_of(closed) == before
 
 
@@ -488,7 +488,7 @@ def test_a_store_of_another_format_is_refused(closed: Path, number: int) -> None
     before = damage(closed, f"UPDATE {OWNER}.store SET format = {number}")
     with pytest.raises(StoreError) as caught:
         ppdm_sql.connect(closed)
-    assert f"format {number}, this program reads 2" in str(caught.value)
+    assert f"format {number}, this version of ppdm-sql reads 2" in str(caught.value)
     assert "use the version of ppdm-sql that made it" in str(caught.value)
     assert state_of(closed) == before
 

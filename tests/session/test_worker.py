@@ -84,7 +84,7 @@ def test_an_error_while_rows_are_read_is_the_last_message(worker: Worker) -> Non
     query = "SELECT CAST(CASE WHEN i < 250000 THEN '1' ELSE 'Jane' END AS INTEGER) FROM range(250001) r(i)"
     first, _, last = asked(worker, query)
     assert first == {}
-    assert last["what"] == "a value cannot be converted to the type that is asked for"
+    assert last["what"] == "a value cannot be converted to the requested type"
     assert "Jane" not in str(last)
 
 

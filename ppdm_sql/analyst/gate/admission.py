@@ -20,7 +20,7 @@ LONGEST = 100_000
 """Letters of a statement: more only serve to keep a parser busy."""
 
 _MAIN = Name("main")
-_ALLOWED = "an analyst runs one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES"
+_ALLOWED = "an analyst may run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES"
 _SHOWN = frozenset({"DESCRIBE", "SUMMARY", "SHOW"})
 _LISTINGS = frozenset({'"tables"', "__show_tables_expanded"})
 _LISTING = """SELECT * FROM (VALUES ('schema', 'name')) AS "tables" ("schema", "name")"""
@@ -61,10 +61,12 @@ class Surface:
 def admit(text: str, parser: Parser, surface: Surface) -> str:
     """Return the text to run for a statement; raise in fixed words when it may not run."""
     if len(text) > LONGEST:
-        raise Refused(f"a statement has at most {LONGEST:,} letters", code="statement_too_large")
+        raise Refused(
+            f"a statement may have at most {LONGEST:,} letters", code="statement_too_large"
+        )
     if "\0" in text:
         raise StatementError(
-            "a statement holds no null byte", code="not_text"
+            "a statement may not contain a null byte", code="not_text"
         )  # DuckDB would stop reading there
     tree = _parse(text, parser)
     if _is_listing(tree):
@@ -91,7 +93,9 @@ def _parse(text: str, parser: Parser) -> dict[str, Any]:
             )
         raise Refused("this statement may not be run", hint=_ALLOWED, code="not_admitted")
     if len(tree["statements"]) != 1:
-        raise Refused("one statement at a time may be run", hint=_ALLOWED, code="one_statement")
+        raise Refused(
+            "only one statement may be run at a time", hint=_ALLOWED, code="one_statement"
+        )
     return tree
 
 
@@ -187,12 +191,12 @@ class _Check:
         """Refuse a function that is written like a column: what it tells is not of the file."""
         (name, *more) = part["column_names"]
         if not more and fold(name) in READ_AS_FUNCTIONS:
-            hint = f"a column of that name is written with its table before it: t.{name}"
+            hint = f"for a column of that name, write its table before it: t.{name}"
             self._refuse(f"the function '{name}' may not be used here", part, hint)
 
     def _table_function(self, part: dict[str, Any]) -> None:
         if part.get("class") != "FUNCTION" or not part.keys() <= FIELDS:
-            self._refuse("this may not stand behind FROM", part)
+            self._refuse("this may not be used after FROM", part)
         self._function(part, TABLE_FUNCTIONS)
 
     def _plain_name(self, part: dict[str, Any], name: str) -> None:

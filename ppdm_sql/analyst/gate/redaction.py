@@ -19,12 +19,12 @@ _WITH_WORD = (
     (r"No function matches the given name and argument types '(\w+)\(", "'{}' takes other types"),
 )
 _KINDS = {
-    "BinderException": "the names or types of this statement do not fit together",
-    "CatalogException": "this statement names something that is not there",
-    "ConversionException": "a value cannot be converted to the type that is asked for",
+    "BinderException": "the names or types in this statement do not match",
+    "CatalogException": "this statement names something that is missing",
+    "ConversionException": "a value cannot be converted to the requested type",
     "OutOfRangeException": "a value is out of range",
-    "InvalidInputException": "a function cannot take one of its values",
-    "OutOfMemoryException": "this statement needs more memory than a session has",
+    "InvalidInputException": "a function was given a value it cannot take",
+    "OutOfMemoryException": "this statement needs more memory than the session may use",
     "NotImplementedException": "DuckDB cannot do this",
     "InterruptException": "the statement was stopped",
 }

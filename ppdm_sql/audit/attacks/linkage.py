@@ -37,7 +37,7 @@ class RecordLinkage:
     needs: ClassVar[Needs] = Needs.PERSON
     knowledge: ClassVar[str] = (
         "all original values of a person but the KEY, and of each column how far it was moved and"
-        " whether it was turned around"
+        " whether its order was reversed"
     )
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:

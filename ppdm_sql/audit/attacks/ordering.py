@@ -22,7 +22,7 @@ class Ordering:
     name: ClassVar[str] = "ordering"
     needs: ClassVar[Needs] = Needs.FIGURES
     knowledge: ClassVar[str] = (
-        "how the original is distributed among comparable people, and whether it was turned around"
+        "how the original is distributed among comparable people, and whether its order was reversed"
     )
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:

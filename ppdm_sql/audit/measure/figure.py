@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-WITHHELD = "; for the owner alone, because it would tell a parameter or a small count"
+WITHHELD = "; for the owner alone, because it would disclose a parameter or a small count"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ def _measured(subject: Subject, high: BoolArray) -> list[Figure]:
             "untouched",
             "",
             low_rows / subject.rows,
-            "share of the rows that are outside the high class and leave ungeneralized",
+            "share of the rows that are outside the high class and are released ungeneralized",
             subject.rows,
         )
     )

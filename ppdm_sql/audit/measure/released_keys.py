@@ -21,7 +21,7 @@ def key_figures(subject: Subject) -> list[Figure]:
             "keys_shown",
             column.name,
             float(column.is_shown().mean()),
-            "share of rows that show the KEY as it is: whoever knows somebody's finds their rows",
+            "share of rows that show the KEY as it is: whoever knows a person's KEY finds their rows",
             subject.rows,
         )
         for column in subject.of_role(Role.KEY)

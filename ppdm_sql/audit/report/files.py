@@ -99,7 +99,7 @@ def _check_tables(engine: Engine, schema: Name, span: Span | None) -> None:
         is_view = name in map(fold, views.column(0).to_pylist())
         if is_view or found.get(name, columns.names) != columns.names:
             raise Refused(
-                f"'{schema}.{name}' is there already and is not of an audit",
+                f"'{schema}.{name}' already exists and was not written by an audit",
                 span,
                 "write INTO another schema, or drop it first",
                 code="target_taken",

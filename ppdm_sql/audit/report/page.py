@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report
 
 _ROUNDED = (
-    "Figures are rounded so that nobody can be told from them: shares up to whole fives of people,"
+    "Figures are rounded so that they disclose nobody: shares up to whole fives of people,"
     " what attackers get up to twentieths. Requirements are judged by the exact ones."
 )
 _SEEN = 0.005
@@ -123,7 +123,7 @@ def _overview(report: Report) -> str:
     rows = []
     for line in seen.lines:
         if line.column is not None and line.column.is_kept:
-            cells = [f'<td class="h4" colspan="{len(seen.knowledge)}">leaves as it is</td>']
+            cells = [f'<td class="h4" colspan="{len(seen.knowledge)}">released unchanged</td>']
         else:
             cells = [_heat(found) for found in line.strongest]
         rows.append(

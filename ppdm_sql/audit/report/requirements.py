@@ -103,7 +103,7 @@ def _parse(text: str) -> list[Requirement]:
         one = _ONE.match(text, begin, end)
         if one is None:
             raise StatementError(
-                "this is no requirement",
+                "this is not a requirement",
                 span,
                 "write k>=5, or l(diagnosis)>=2, with commas between",
                 code="bad_requirement",

@@ -59,10 +59,12 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
     key, share = max(shown, key=lambda one: one[1], default=("", 0.0))
     if share > _SOME:
         whole = (
-            "leaves as it is" if share == 1 else f"leaves as it is in {percent(share)} of the rows"
+            "is released unchanged"
+            if share == 1
+            else f"is released unchanged in {percent(share)} of the rows"
         )
         return (
-            f"{key}, the KEY, {whole}, so that whoever knows somebody's finds their rows, whatever"
+            f"{key}, the KEY, {whole}, so that whoever knows a person's KEY finds their rows, whatever"
             " the other columns hide."
         )
     quasi = [column for column in columns if column.role == Role.QUASI]
@@ -92,7 +94,7 @@ def _one_value(figures: Sequence[Figure], alone: float) -> str:
     share, column = max(shares, key=lambda one: one[0], default=(0.0, ""))
     if share <= alone + MARGIN:
         return ""
-    return f"; the class of {percent(share)} of the people has one {column} only and so tells it"
+    return f"; the class of {percent(share)} of the people has one {column} only and so reveals it"
 
 
 def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
@@ -104,15 +106,15 @@ def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
     if together > alone:
         return (
             f"{percent(together)} of the people are alone in what all their rows show, which"
-            f" something that leaves puts together, and {finder}"
+            f" a released column puts together, and {finder}"
         )
     if k == 1:
         return f"{percent(alone)} of the people are alone with what they show, and {finder}"
     others = plural(k - 1, "other")
     if 0 < linked < k:
         return (
-            f"In every row, people share what they show with at least {others}, but something"
-            " that leaves puts rows of one person together, so that the most exposed person is"
+            f"In every row, people share what they show with at least {others}, but a released"
+            " column puts rows of one person together, so that the most exposed person is"
             f" found with a probability of {percent(1 / linked)}"
         )
     return (
@@ -166,19 +168,19 @@ def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
     found = {f.name: f.value for f in figures if f.name in ("untouched", "suppressed")}
     rest = []
     if kept:
-        how = "leaves as it is" if len(kept) == 1 else "leave as they are"
+        how = "is released unchanged" if len(kept) == 1 else "are released unchanged"
         rest.append(f"{', '.join(kept)} {how}")
     if untouched := found.get("untouched"):
-        rest.append(f"{percent(untouched)} of the rows leave ungeneralized")
+        rest.append(f"{percent(untouched)} of the rows are released ungeneralized")
     if suppressed := found.get("suppressed"):
         rest.append(f"{percent(suppressed)} of the rows are suppressed")
     told = ", and ".join(rest)
     if not treated:
         cost = "It costs nothing" if not suppressed else "It costs rows, not values"
-        return f"{cost}, because nothing is treated: {told or 'no column leaves'}."
+        return f"{cost}, because nothing is treated: {told or 'the release contains no columns'}."
     if measured:
         mean = sum(measured) / len(measured)
-        cost = f"The treated columns keep {percent(mean)} of what they told, on average"
+        cost = f"The treated columns keep {percent(mean)} of their information, on average"
     else:
         cost = "What the treated columns keep could not be measured"
-    return f"{cost}; {told}." if told else f"{cost}, and no column leaves as it is."
+    return f"{cost}; {told}." if told else f"{cost}, and no column is released unchanged."

@@ -167,7 +167,7 @@ def test_most_values_of_one_digit_are_said_aloud(shared: Owner) -> None:
     fill(shared, [1, 2, 30], "INTEGER")
     with pytest.warns(
         PrivacyWarning,
-        match=r"^bit_minus of 'x': 2 values of 3 have one digit and leave as they are$",
+        match=r"^bit_minus of 'x': 2 values of 3 have one digit and are released unchanged$",
     ):
         release(shared)
 
@@ -175,7 +175,7 @@ def test_most_values_of_one_digit_are_said_aloud(shared: Owner) -> None:
 @pytest.mark.parametrize(
     ("type_", "arguments", "what"),
     [
-        ("DOUBLE", "", "bit_minus: 'x' is floating point, its digits have no end"),
+        ("DOUBLE", "", "bit_minus: 'x' is floating point, it has no last digit"),
         ("VARCHAR", "", "bit_minus cannot treat 'x' of type VARCHAR"),
         ("DATE", "", "bit_minus cannot treat 'x' of type DATE"),
         ("DECIMAL(38,2)", "", "bit_minus cannot treat 'x' of type DECIMAL(38,2)"),

@@ -208,7 +208,7 @@ def test_most_values_of_one_digit_are_said_aloud(shared: Owner) -> None:
     fill(shared, [1, 2, 0, -9, 11, None], "INTEGER")
     with pytest.warns(
         PrivacyWarning,
-        match=r"^bit_plus of 'x': 4 values of 5 have one digit and leave as they are$",
+        match=r"^bit_plus of 'x': 4 values of 5 have one digit and are released unchanged$",
     ):
         release(shared)
     assert released(shared) == [1, 2, 0, -9, 12, None]
@@ -232,13 +232,13 @@ def test_a_column_without_values_can_be_released(shared: Owner, values: list[Non
         (
             "DOUBLE",
             "",
-            "bit_plus: 'x' is floating point, its digits have no end",
+            "bit_plus: 'x' is floating point, it has no last digit",
             "write bit_plus(decimals => 2)",
         ),
         (
             "FLOAT",
             "",
-            "bit_plus: 'x' is floating point, its digits have no end",
+            "bit_plus: 'x' is floating point, it has no last digit",
             "write bit_plus(decimals => 2)",
         ),
         (

@@ -324,7 +324,7 @@ class TestRefused:
             ("bands => 0", "'bands' must be a whole number from 1 to 256"),
             ("bands => -3", "'bands' must be a whole number from 1 to 256"),
             ("bands => 257", "'bands' must be a whole number from 1 to 256"),
-            ("bands => [5]", "one edge makes no band"),
+            ("bands => [5]", "one limit makes no band"),
             ("bands => [5, 1]", "limits of bands must ascend"),
             ("bands => [1, 1]", "limits of bands must ascend"),
             ("bands => [1, 2, 2, 3]", "limits of bands must ascend"),

@@ -1,4 +1,4 @@
-"""hybrid() through releases: one operation a column, given or drawn; which, nobody can read."""
+"""hybrid() through releases: one operation for each column, given or drawn; which, nobody can read."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ OPERATIONS = "hybrid takes operations"
         (
             ["DOUBLE"] * 2,
             "rotation(90), rotation(90)",
-            "rotation: a turn by a multiple of 90 degrees only swaps columns and signs",
+            "rotation: a rotation by a multiple of 90 degrees only swaps columns and signs",
         ),
         *(
             (

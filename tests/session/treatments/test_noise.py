@@ -301,13 +301,13 @@ def test_a_product_past_the_largest_double_is_refused(shared: Owner) -> None:
 @pytest.mark.parametrize("type_", ["DOUBLE", "FLOAT", "TIMESTAMPTZ", "INTEGER[]"])
 def test_a_key_whose_text_depends_on_who_asks_is_refused(shared: Owner, type_: str) -> None:
     fill(shared, [], [], type_, "DOUBLE")
-    with pytest.raises(BindError, match="needs a KEY whose text is always the same"):
+    with pytest.raises(BindError, match="needs a KEY that is always written the same way"):
         release(shared, "noise(normal(0, 1))")
 
 
 def test_a_primary_key_is_held_to_the_same(shared: Owner) -> None:
     shared.execute("CREATE OR REPLACE TABLE t (id DOUBLE PRIMARY KEY, x DOUBLE)")
-    with pytest.raises(BindError, match="needs a KEY whose text is always the same"):
+    with pytest.raises(BindError, match="needs a KEY that is always written the same way"):
         shared.execute("CREATE RELEASE r.double FROM t (x SENSITIVE AS noise(normal(0, 1)))")
 
 
@@ -374,11 +374,11 @@ def test_untouched_rows_leave_as_they_are(shared: Owner) -> None:
 
 
 NO_KEY = """\
-noise is fixed for each row and needs to know rows apart
+noise needs a row key
   line 1, column 47:
       CREATE RELEASE r.keyless FROM t (x NEUTRAL AS noise(normal(0, 1)))
                                                     ^^^^^^^^^^^^^^^^^^^
-  list a KEY column: without a treatment it stays with the owner"""
+  list a KEY: without a treatment it stays with the owner"""
 
 
 def test_without_a_key_there_is_no_noise(shared: Owner) -> None:

@@ -259,7 +259,7 @@ def test_a_given_angle_is_not_told_either(shared: Owner) -> None:
     assert not [text for text in told if "12.3456789" in text]
 
 
-SWAPS = "rotation: a turn by a multiple of 90 degrees only swaps columns and signs"
+SWAPS = "rotation: a rotation by a multiple of 90 degrees only swaps columns and signs"
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ def test_an_overview_shows_the_strongest_attack_for_each_knowledge() -> None:
     assert texts[start : start + 15] == [
         "whoever knows", "nothing", "public figures", "a background table",
         "age", "no gain", "30\xa0%", "—",
-        "ward", "leaves as it is",
+        "ward", "released unchanged",
         "zip", "—", "30\xa0%", "—",
         "whose row it is",
     ]  # fmt: skip
@@ -222,11 +222,11 @@ def test_what_was_not_measured_is_not_met() -> None:
     ("text", "told", "at"),
     [
         ("k>=5, prosecuter<=0.2", "there is no figure or attack 'prosecuter'", "prosecuter<=0.2"),
-        ("k>=5,, l>1", "this is no requirement", ","),
-        ("k", "this is no requirement", "k"),
-        ("k>=five", "this is no requirement", "k>=five"),
-        ("k>=5, l( )>=2", "this is no requirement", "l( )>=2"),
-        ("sec(a,,b)<1", "this is no requirement", "sec(a,,b)<1"),
+        ("k>=5,, l>1", "this is not a requirement", ","),
+        ("k", "this is not a requirement", "k"),
+        ("k>=five", "this is not a requirement", "k>=five"),
+        ("k>=5, l( )>=2", "this is not a requirement", "l( )>=2"),
+        ("sec(a,,b)<1", "this is not a requirement", "sec(a,,b)<1"),
     ],
 )
 def test_a_requirement_that_cannot_be_read_is_told_with_its_place(
@@ -288,7 +288,7 @@ def test_verdict_of_people_who_are_alone() -> None:
     assert first.startswith("25\u00a0% of the people are alone")
     assert "The attack that gains most is ordering on age, which needs no knowledge" in second
     assert third == (
-        "The treated columns keep 90\u00a0% of what they told, on average; ward leaves as it is."
+        "The treated columns keep 90\u00a0% of their information, on average; ward is released unchanged."
     )
 
 
@@ -297,7 +297,7 @@ def test_verdict_of_a_crowd() -> None:
     first, second, third = verdict(figures, [finding("ordering", 0.1)], [AGE, LOST], None)
     assert "with at least 4 others" in first
     assert second == "The one attack tried got no more than guessing would."
-    assert third.endswith("and no column leaves as it is.")
+    assert third.endswith("and no column is released unchanged.")
 
 
 def test_verdict_where_there_is_little_to_say() -> None:
@@ -305,7 +305,7 @@ def test_verdict_where_there_is_little_to_say() -> None:
     first, second, third = verdict([], [], [bare, replace(bare, name="bed")], None)
     assert first.startswith("No released column is declared QUASI")
     assert second.startswith("No attack of ours applies")
-    assert third == "It costs nothing, because nothing is treated: ward, bed leave as they are."
+    assert third == "It costs nothing, because nothing is treated: ward, bed are released unchanged."
     assert verdict([], [], [LOST], None)[0] == "No row is released."
     assert "could not be measured" in verdict([], [], [LOST], None)[2]
 

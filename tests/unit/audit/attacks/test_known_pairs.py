@@ -112,7 +112,7 @@ def test_known_numbers_that_are_too_long_to_move_their_digits_tell_nothing() -> 
 
 
 def mean_noised(x: np.ndarray) -> np.ndarray:
-    """Document 004: one amount off values from the mean on, one onto those below."""
+    """Document 004: values above the mean go down by one amount, those below go up by another."""
     above = x >= x.mean()
     moved: np.ndarray = np.where(
         above, x - 2 * x.mean() / above.sum(), x + 2 * x.mean() / (~above).sum()

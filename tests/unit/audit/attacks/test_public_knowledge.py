@@ -30,7 +30,7 @@ NOISE = RNG.normal(0, 30, 4_000)
 def test_what_keeps_order_is_put_back_in_order() -> None:
     kept = attack_column(Ordering(), numbers("x", X, np.log1p(X)))
     assert kept.share > 0.5
-    assert "turned around" in kept.knowledge
+    assert "order was reversed" in kept.knowledge
     assert kept.of == 2_000
     assert kept.chance == pytest.approx(0.025, abs=0.01)
     assert attack_column(Ordering(), numbers("x", X, -X)).share > 0.5

@@ -241,7 +241,7 @@ def test_band_width_looks_at_few_bands_only() -> None:
 
 
 def mean_noised(x: np.ndarray, factor: float = 2) -> np.ndarray:
-    """Document 004: one amount off values from the mean on, one onto those below."""
+    """Document 004: values above the mean go down by one amount, those below go up by another."""
     above = x >= x.mean()
     amounts = factor * x.mean() / np.array([above.sum(), (~above).sum()])
     return np.asarray(np.where(above, x - amounts[0], x + amounts[1]))
