@@ -81,17 +81,17 @@ def mutants(count: int) -> list[str]:
 TOLD = re.compile(
     r"""
       DuckDB\ cannot\ read\ this\ statement:\ syntax\ error | this\ statement\ may\ not\ be\ run
-    | one\ statement\ at\ a\ time\ may\ be\ run | this\ may\ not\ be\ shown
+    | only\ one\ statement\ may\ be\ run\ at\ a\ time | this\ may\ not\ be\ shown
     | the\ function\ '.+'\ may\ not\ be\ used\ here | .+\ may\ not\ be\ used\ here
     | there\ is\ no\ table\ '.*' | a\ table\ may\ not\ be\ named\ like\ this
     | '.+'\ is\ written\ without\ a\ schema | PIVOT\ may\ only\ name\ its\ values
-    | a\ statement\ holds\ no\ null\ byte | there\ is\ no\ column\ '.+'\ here
+    | a\ statement\ may\ not\ contain\ a\ null\ byte | there\ is\ no\ column\ '.+'\ here
     | there\ is\ no\ table\ or\ alias\ '.+'\ here | '.+'\ must\ be\ in\ GROUP\ BY\ or\ an\ aggregate
     | it\ is\ not\ clear\ which\ column\ '.+'\ means | '.+'\ takes\ other\ types
-    | the\ names\ or\ types\ of\ this\ statement\ do\ not\ fit\ together
-    | this\ statement\ names\ something\ that\ is\ not\ there | a\ value\ is\ out\ of\ range
-    | a\ value\ cannot\ be\ converted\ to\ the\ type\ that\ is\ asked\ for
-    | a\ function\ cannot\ take\ one\ of\ its\ values | DuckDB\ cannot\ do\ this
+    | the\ names\ or\ types\ in\ this\ statement\ do\ not\ match
+    | this\ statement\ names\ something\ that\ is\ missing | a\ value\ is\ out\ of\ range
+    | a\ value\ cannot\ be\ converted\ to\ the\ requested\ type
+    | a\ function\ was\ given\ a\ value\ it\ cannot\ take | DuckDB\ cannot\ do\ this
     | DuckDB\ could\ not\ run\ this\ statement
     """,
     re.VERBOSE | re.DOTALL,

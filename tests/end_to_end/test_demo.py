@@ -35,7 +35,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
     # The part that compares treatments shows the KEY, and is told what that means.
     (warning,) = done.stderr.splitlines()
-    assert warning.startswith("warning: the KEY 'patient_id' leaves as it is")
+    assert warning.startswith("warning: the KEY 'patient_id' is released unchanged")
     assert done.returncode == 0
     assert list(folder.iterdir()) == [], "nothing is left behind"
     return done.stdout

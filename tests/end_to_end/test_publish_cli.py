@@ -115,7 +115,7 @@ def test_publish_parquet_unlinkable(ppdm: Callable[..., Done]) -> None:
         (("query", "study.duckdb", SLOW, "--timeout", "0.5"), "took longer than 0.5 s"),
         (("query", "study.duckdb", "SELECT 1", "--memory", "much"), "is written like '1GB'"),
         (("publish", "research.nobody", "--to", "x.duckdb", "--db", "owner/clinic.duckdb"), "no release"),
-        (("publish", "research.people", "--to", "research.duckdb", "--db", "owner/clinic.duckdb"), "called like"),
+        (("publish", "research.people", "--to", "research.duckdb", "--db", "owner/clinic.duckdb"), "has the same name"),
     ],
 )  # fmt: skip
 def test_mistakes_end_with_2_and_one_message(

@@ -211,7 +211,7 @@ def test_a_treatment_from_outside_must_say_that_sites_draw_it_alike() -> None:
 
     with (
         ppdm_sql.connect(":memory:", treatments=(Quiet,)) as owner,
-        pytest.raises(Refused, match="does not say that sites draw it alike"),
+        pytest.raises(Refused, match="does not declare that all sites draw the same"),
     ):
         owner.execute("CREATE AGREEMENT north (a QUASI AS quiet())")
 

@@ -60,6 +60,9 @@ class Catalog:
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         return tuple(QualifiedName.of(*name.split(".")) for name in self.behind)
 
+    def is_macro(self, name: Name) -> bool:
+        return False
+
     def is_release(self, name: QualifiedName) -> bool:
         return False
 
@@ -174,7 +177,7 @@ def test_an_option_with_another_value_is_an_error(text: str) -> None:
         ("age QUASI AS blur(1)", BindError, "unknown treatment 'blur' for column 'Age'", "blur"),
         ("(age, id) QUASI AS Blur()", BindError, "unknown treatment 'blur' for column", "Blur"),
         ("age QUASI AS keep() THEN blur()", BindError, "unknown treatment 'blur'", "blur"),
-        ("weight QUASI AS noise(normal(0, 1))", BindError, "needs to know rows apart", "noise("),
+        ("weight QUASI AS noise(normal(0, 1))", BindError, "needs a row key", "noise("),
     ],
 )
 def test_a_mistake_in_the_list_of_columns(

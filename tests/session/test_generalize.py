@@ -241,7 +241,7 @@ def test_classes_are_over_all_quasi_columns_as_released(owner: Owner) -> None:
     assert {row[0] for row in rows(owner)} == {"*"}
     with pytest.raises(Refused, match="no generalization reaches k = 9") as caught:
         owner.execute("CREATE RELEASE q FROM t (id KEY, a QUASI, b QUASI) GENERALIZE a UNTIL k = 9")
-    assert "stay as they are part the rows: b" in str(caught.value)
+    assert "are not generalized and split the classes: b" in str(caught.value)
 
 
 def test_diversity_is_of_the_original_values(owner: Owner) -> None:
@@ -543,7 +543,7 @@ def test_a_hierarchy_from_a_file(table_1: Owner, tmp_path: Path, separator: str)
         (b"M;x\nF\n", "cannot be read as a hierarchy"),
         (b"\xff\xfe;x\n", "cannot be read as a hierarchy"),
         (b"", "cannot be read as a hierarchy"),
-        (b"M;x\nM;y\n", "1 value too many"),
+        (b"M;x\nM;y\n", "1 value listed more than once"),
         (b"sex;any\nM;*\nF;*\n", "looks like a header"),
         (b"\xef\xbb\xbfvalue;group;\n1;low;*\n2;low;*\n", "looks like a header"),
     ],
@@ -600,7 +600,7 @@ def test_a_condition_does_not_depend_on_the_collation_of_its_reader(
 ) -> None:
     owner.execute("SET default_collation = 'NOCASE'")
     owner.execute(HIGH.format(high="HIV", low="flu", type="VARCHAR"))
-    with pytest.raises(BindError, match="means something else to DuckDB"):
+    with pytest.raises(BindError, match="read this condition differently"):
         owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN {side} = 'hiv' UNTIL k = 3")
     owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN {side} IN ('HIV', 'x') UNTIL k = 3")
     owner.execute("RESET default_collation")
@@ -610,7 +610,7 @@ def test_a_condition_does_not_depend_on_the_collation_of_its_reader(
 @pytest.mark.parametrize("condition", ["d > TIMESTAMPTZ '2020-01-01 05:00'", "d::TIMESTAMPTZ > d"])
 def test_a_condition_on_a_zone_is_refused(owner: Owner, condition: str) -> None:
     owner.execute(HIGH.format(high="2020-01-01", low="2021-01-01", type="TIMESTAMP"))
-    with pytest.raises(BindError, match="another day to another reader"):
+    with pytest.raises(BindError, match="depends on the time zone"):
         owner.execute(f"{WHEN} GENERALIZE age USING ages WHEN {condition} UNTIL k = 3")
 
 

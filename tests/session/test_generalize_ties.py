@@ -62,7 +62,7 @@ def test_a_column_that_stands_for_a_person_is_named(
 @pytest.mark.parametrize("treatment", ["pseudonym()", "keep()", "mapping()"])
 def test_a_key_that_leaves_is_named(visits: Owner, treatment: str) -> None:
     (text,) = tied(visits, f"pid KEY AS {treatment}")
-    assert text.startswith("20 persons leave rows inside and outside the high class")
+    assert text.startswith("20 persons have released rows inside and outside the high class")
     assert "'pid'" in text
 
 

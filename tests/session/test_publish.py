@@ -208,7 +208,7 @@ def test_unlinkable_pseudonyms_that_collide_are_refused(
     owner.connection.execute("UPDATE ppdm_owner.versions SET definition = ?", [shorter])
     target = tmp_path / "study.duckdb"
     monkeypatch.setattr("ppdm_sql.publish.run.new_name", lambda: bad)
-    with pytest.raises(ppdm_sql.TreatmentError, match="would share a pseudonym"):
+    with pytest.raises(ppdm_sql.TreatmentError, match="would get the same pseudonym"):
         owner.publish("r.t", to=target, unlinkable=True)
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr("ppdm_sql.publish.run.new_name", lambda: good)
@@ -325,7 +325,7 @@ def test_nothing_but_a_publication_is_replaced(releases: Owner) -> None:
     with pytest.raises(ppdm_sql.Refused, match="symbolic link"):
         releases.publish("open.wards", to="link.duckdb")
     Path("study.duckdb.wal").write_bytes(b"")
-    with pytest.raises(ppdm_sql.Refused, match="beside it"):
+    with pytest.raises(ppdm_sql.Refused, match="lies beside the target"):
         releases.publish("open.wards", to="study.duckdb")
     assert not [name for name in os.listdir() if name.startswith(WORKPLACE_PREFIX)]
 
@@ -354,7 +354,7 @@ def test_a_reader_of_the_old_file_keeps_it(releases: Owner) -> None:
 
 def test_a_publication_is_not_part_of_a_transaction(releases: Owner) -> None:
     releases.execute("BEGIN; DELETE FROM clinic.people")
-    with pytest.raises(ppdm_sql.Refused, match="cannot be taken back"):
+    with pytest.raises(ppdm_sql.Refused, match="PUBLISH cannot run inside a transaction"):
         releases.execute("PUBLISH RELEASE open.wards TO 'study.duckdb'")
     releases.execute("ROLLBACK")
     assert os.listdir() == []

@@ -237,7 +237,7 @@ def test_combine_runs_nothing_of_a_part(tmp_path: Path, what: str, statements: s
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret of the miner")
     part = forged(tmp_path / "part.duckdb", statements.format(secret=secret))
-    with pytest.raises(Refused, match=f"holds more than tables: .*{what}") as caught:
+    with pytest.raises(Refused, match=f"contains more than tables: .*{what}") as caught:
         ppdm_sql.combine(
             part, part, to=tmp_path / "study.duckdb", agreement=FINGERPRINT, how="stack"
         )

@@ -103,6 +103,6 @@ def test_a_place_that_was_taken_meanwhile_leaves_no_record(
 
     monkeypatch.setattr(DatabaseFile, "put", taken)
     people.execute("CREATE RELEASE r.t FROM clinic.people (ward NEUTRAL)")
-    with pytest.raises(ppdm_sql.StoreError, match="cannot be put in its place"):
+    with pytest.raises(ppdm_sql.StoreError, match="could not be moved into place"):
         people.publish("r.t", to=tmp_path / "study.duckdb")
     assert people.publications() == []

@@ -371,7 +371,7 @@ def test_a_treatment_that_says_nothing_is_taken_for_the_worst() -> None:
     assert traits.links_rows
     assert not any((traits.shows_originals, traits.keeps_shape, traits.is_affine))
     assert traits_of("nobody knows this word") == traits == UNKNOWN
-    assert "sites draw it alike" in (Twice(()).why_not_agreed() or "")
+    assert "all sites draw the same" in (Twice(()).why_not_agreed() or "")
 
 
 def test_what_may_link_rows_is_not_published_as_unlinkable(clinic: Owner, tmp_path: Path) -> None:

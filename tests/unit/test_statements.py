@@ -449,7 +449,7 @@ def test_describing_a_release_called_release() -> None:
         ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a WHEN (b UNTIL k = 2", "never closed", "("),
         (
             "CREATE RELEASE r FROM t (a QUASI) GENERALIZE a WHEN b] UNTIL k = 2",
-            "closes nothing",
+            "was never opened",
             "]",
         ),
         (

@@ -403,12 +403,12 @@ def test_a_primary_key_of_two_columns_will_not_do(shared: Owner) -> None:
     shared.execute(
         "CREATE OR REPLACE TABLE keyed (a INTEGER, b INTEGER, x INTEGER, PRIMARY KEY (a, b))"
     )
-    with pytest.raises(BindError, match="needs to know rows apart"):
+    with pytest.raises(BindError, match="needs a row key"):
         shared.execute("CREATE RELEASE r.two FROM keyed (x SENSITIVE AS noise(normal(0, 1)))")
 
 
 REPEATED = (
-    r"^the KEY is NULL or repeated in some rows: rows of the same key get the same noise, so"
+    r"^the KEY is NULL or repeated in some rows: rows with the same KEY get the same noise, so"
     r" differences between them are the true ones$"
 )
 

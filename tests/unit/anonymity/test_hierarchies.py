@@ -169,7 +169,7 @@ def test_missing_values_are_counted_and_not_named() -> None:
     ("levels", "what"),
     [
         ([[]], "no values"),
-        ([["a", "a"], ["x", "x"]], "1 value too many"),
+        ([["a", "a"], ["x", "x"]], "1 value listed more than once"),
         ([["a", None], ["x", "y"]], "NULL"),
         (
             [["a", "b", "c"], ["x", "x", "y"], ["p", "q", "q"]],
