@@ -127,7 +127,7 @@ def _material(
         again=again,
         accepted=", ".join(map(str, version.release.accepted)) or None,
         others=others,
-        newcomers=newcomers(releases, read),
+        newcomers=newcomers(releases, read, others),
         together_with=", ".join(map(str, statement.together_with)) or None,
         background=background,
         against=None if statement.against is None else str(statement.against),

@@ -16,6 +16,7 @@ from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
 from ppdm_sql.errors import InternalError
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.compile import rows_with
+from ppdm_sql.release.lineage import may_share
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -178,16 +179,19 @@ def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
     )
 
 
-def _sensitive_origins(release: Release) -> frozenset[str]:
-    """Return the columns of tables that are listed as SENSITIVE, under whatever name."""
-    rules = (rule for rule in release.rules if rule.role is Role.SENSITIVE)
+def _hidden_origins(release: Release) -> frozenset[str]:
+    """Return the columns of tables that a record kept as `*` must not show, under any name."""
+    rules = (rule for rule in release.rules if rule.role in (Role.SENSITIVE, Role.QUASI))
     return frozenset(origin for rule in rules for c in rule.columns for origin in c.origins)
 
 
-def _tells(rule: BoundRule, secret: frozenset[str]) -> bool:
-    """Tell whether a rule is SENSITIVE, or releases a copy of what is."""
-    is_copy = any(column.origins & secret for column in rule.columns)
-    return rule.role is Role.SENSITIVE or (rule.role is not Role.KEY and is_copy)
+def _is_unrelated(rule: BoundRule, hidden: frozenset[str]) -> bool:
+    """Tell whether a rule is known to show nothing of what is hidden: not where nobody knows."""
+    if rule.role is Role.KEY:
+        return True
+    return rule.role is not Role.SENSITIVE and all(
+        column.origins and not may_share(column.origins, hidden) for column in rule.columns
+    )
 
 
 def grouped_select(
@@ -207,7 +211,7 @@ def grouped_select(
     types = {column.name: column.column.type for column in grouping.columns}
     types |= dict(fixed_quasi(plan.release))
     shown: list[exp.Expr] = []
-    secret = _sensitive_origins(plan.release) if grouping.hides_sensitive(plan.release) else None
+    hidden_too = _hidden_origins(plan.release) if grouping.hides_sensitive(plan.release) else None
     for rule in plan.release.released_rules:
         for name in rule.names:
             value: exp.Expr = column_of(name.text, ROWS)
@@ -217,7 +221,7 @@ def grouped_select(
                 label = column_of(label_column(labels[name]), TABLE)
                 value = _if_high(grouping, label, exp.cast(value, "VARCHAR"))
             elif (name in types and grouping.keeps_suppressed) or (
-                secret is not None and _tells(rule, secret)
+                hidden_too is not None and not _is_unrelated(rule, hidden_too)
             ):
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)

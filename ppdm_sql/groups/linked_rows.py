@@ -22,7 +22,6 @@ from ppdm_sql.groups.compile import (
     with_high,
 )
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.names import Name
@@ -47,10 +46,8 @@ def may_link(release: Release) -> list[Name]:
     return [
         name
         for rule in release.released_rules
-        if rule.role is not Role.QUASI
-        and not any(one.is_always_null or one.adds_noise for one in rule.traits)
-        for name, type_ in zip(rule.names, rule.output_types, strict=True)
-        if type_.kind is not Kind.OTHER
+        if rule.role is not Role.QUASI and not any(one.is_always_null for one in rule.traits)
+        for name in rule.names
     ]
 
 
@@ -61,7 +58,8 @@ def own_values_query(plan: Plan, name: Name) -> exp.Select:
         raise ValueError("this needs a KEY")
     person = exp.column(exp.to_identifier(grouping.person.name.text, quoted=True))
     rows = grouped_select(plan, {_PERSON: person})
-    value = column_of(name.text, ROWS)
+    # As text: lists, JSON and the like can be written, if not always be grouped.
+    value = exp.cast(column_of(name.text, ROWS), "VARCHAR")
     persons = exp.Count(this=exp.Distinct(expressions=[column_of(_PERSON, ROWS)]))
     values = (
         exp.select(named(exp.Count(this=exp.Star()), COUNT), named(persons, _PERSONS))

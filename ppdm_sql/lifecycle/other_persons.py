@@ -27,12 +27,13 @@ def other_persons(version: Version) -> list[str]:
     """Return warnings of pseudonyms that stand for several KEYs, or without one, several rows."""
     release = version.release
     columns = _pseudonyms(release)
+    shared = _shared_groups(version)
     is_counted = find_grouping(release) is not None
     is_drawn = any(
         step.treatment.averages_over_rows for rule in release.released_rules for step in rule.steps
     )
     if not columns or not (is_counted or is_drawn):
-        return []
+        return shared
     (row,) = version.engine.query(_counts(release, columns)).to_pylist()
     key = release.key
     apart = "rows" if key is None else f"values of the KEY '{key.name}'"
@@ -40,12 +41,38 @@ def other_persons(version: Version) -> list[str]:
         *(["classes are counted in"] if is_counted else []),
         *(["noise is drawn for"] if is_drawn else []),
     ]
-    return [
+    return shared + [
         f"'{name}' puts {apart} together, and {' and '.join(said)} {apart}: where a person is one"
         f" '{name}', list it as KEY"
         for index, name in enumerate(columns)
         if row[f"pairs {index}"] > row[f"values {index}"]
     ]
+
+
+def _shared_groups(version: Version) -> list[str]:
+    """Return a warning of groups of rows, where a person may have all rows of one."""
+    key = version.release.key
+    words = [
+        step.treatment.keyword
+        for rule in version.release.released_rules
+        for step in rule.steps
+        if step.treatment.traits.keeps_sums
+    ]
+    if key is None or not words:
+        return []
+    column = column_of(key.name.text, _ROWS)
+    counts = exp.select(
+        named(exp.Count(this=column), "rows"),
+        named(exp.Count(this=exp.Distinct(expressions=[column.copy()])), "persons"),
+    ).from_(source_table(version.release.source, _ROWS))
+    (row,) = version.engine.query(counts).to_pylist()
+    if row["persons"] == row["rows"]:
+        return []
+    warning = (
+        f"{words[0]} counts rows, and some KEYs stand in several: a group of rows may be one"
+        " person's, and their mean the original; release one row per person"
+    )
+    return [warning]
 
 
 def _pseudonyms(release: Release) -> list[Name]:

@@ -62,7 +62,7 @@ def _twins_of(
 
 
 def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
-    """Whether nearly each value of one column goes with one of the other, in the rows there are.
+    """Whether a column that is not constant comes from the other, or is told by it in the rows.
 
     Where it is not known that they come from one column, it is a twin only if the generalized one
     tells it, and does not tell everything: what is different in every row tells any column.
@@ -89,7 +89,7 @@ def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
     (row,) = version.engine.query(query).to_pylist()
     if row["first"] < 2:
         return False
-    told = row["pairs"] <= _NEARLY * row["second"]
     if one.origins & other.origins:
-        return bool(told or row["pairs"] <= _NEARLY * row["first"])
+        return True  # whatever was computed, it tells something of the same column
+    told = row["pairs"] <= _NEARLY * row["second"]
     return bool(told and row["second"] > 2 and 2 * row["second"] <= row["rows"])

@@ -21,7 +21,9 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.release.compile import rows_with, source_table
-from ppdm_sql.release.lineage import may_share
+from ppdm_sql.release.lineage import is_followed, may_share, written_source
+from ppdm_sql.release.sources import Sources
+from ppdm_sql.release.version import same_persons
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.publications import PublishedColumn, PublishedRelease, list_publications
 from ppdm_sql.treatments import traits_of
@@ -47,10 +49,19 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
     """Return the columns of a version as the ledger keeps them."""
     row = parameters.read_row(version.engine, version.entry.storage, version.entry.tables)
     found = []
+    key_column = version.release.key
+    # What a name stands for is written in the source: `w + 1` and `w + 2` may both be called w.
+    source = written_source(Sources(version.engine), version.release.source)
     for rule in version.release.released_rules:
         drawn = _drawn(rule, dict(row), version.entry.tables)
         for name, column in zip(rule.names, rule.columns, strict=True):
-            key = hashlib.sha256(json.dumps([column.identity, drawn]).encode()).hexdigest()[:16]
+            told: list[object] = [column.identity, drawn]
+            is_by_row = any(one.uses_row_key for one in rule.traits) and key_column is not None
+            if not is_followed(column.identity) or (
+                is_by_row and key_column is not None and not is_followed(key_column.identity)
+            ):
+                told.append(source)
+            key = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
             origins = column.origins or frozenset({column.identity})
             found.append(PublishedColumn(name.text, rule.role, rule.words, origins, key))
     return tuple(found)
@@ -77,7 +88,7 @@ def told_together(
     ]
     for one, version in outgoing:
         yield from _draws(releases, one, earlier)
-        yield from _sums(releases, one, earlier)
+        yield from _sums(releases, version, one, earlier)
         yield from _classes(releases, version, earlier)
         # Those of one publication are judged together, too.
         entry = one.entry
@@ -122,26 +133,83 @@ def _draws(
 
 
 def _sums(
-    releases: Releases, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
+    releases: Releases,
+    version: Version,
+    outgoing: Outgoing,
+    earlier: Sequence[PublishedRelease],
 ) -> Iterator[str]:
-    """Say which sums are out of which this publication has a few rows more."""
+    """Say which sums are out of which this publication has a few values more or less."""
     for column in outgoing.columns:
         if not any(one.keeps_sums for one in _traits(releases, column)):
             continue
-        for one in earlier:
-            is_same = any(
-                may_share(other.origins, column.origins)
-                and any(traits.keeps_sums for traits in _traits(releases, other))
+        seen: set[tuple[int, int]] = set()
+        for one in reversed(earlier):
+            summed = [
+                other.name
                 for other in one.columns
-            )
+                if may_share(other.origins, column.origins)
+                and any(traits.keeps_sums for traits in _traits(releases, other))
+            ]
             more = abs(outgoing.rows - one.rows)
-            if is_same and 0 < more < _FEW:
+            if not summed or (not 0 < more < _FEW and (one.release_id, one.version) in seen):
+                continue
+            seen.add((one.release_id, one.version))
+            known = None
+            if not 0 < more < _FEW:
+                known = _apart(releases, version, one, column.name, summed[0])
+                more = 0 if known is None else known
+            if 0 < more < _FEW:
                 yield (
                     f"{outgoing.entry.name}: sums of '{column.name}' were published before, of"
                     f" {plural(more, 'row')} more or less: the difference of the two sums is"
                     " the sum of these alone"
                 )
                 break
+            if known is None and one.release_id != outgoing.entry.release_id:
+                yield (
+                    f"{outgoing.entry.name}: sums of '{column.name}' were published before by"
+                    f" {one.release}; without a KEY that both list in the same way it cannot be"
+                    " counted how many rows differ"
+                )
+                break
+
+
+def _apart(
+    releases: Releases, version: Version, published: PublishedRelease, here: str, there: str
+) -> int | None:
+    """Return how many persons have a value in one of two versions only; None if nobody can tell."""
+    other = _opened(releases, published)
+    if other is None or not same_persons(version, other):
+        return None
+    sides = []
+    for side, name, alias in ((version, here, _HERE), (other, there, _THERE)):
+        inner = _with_person(side).subquery(exp.to_identifier(_BOTH, quoted=True))
+        known = exp.Not(this=exp.Is(this=column_of(name, _BOTH), expression=exp.null()))
+        rows = exp.select(column_of(_PERSON, _BOTH)).from_(inner).where(known).distinct()
+        sides.append(rows.subquery(exp.to_identifier(alias, quoted=True)))
+    on = exp.EQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
+    alone = exp.or_(
+        *(
+            exp.Is(this=column_of(_PERSON, alias), expression=exp.null())
+            for alias in (_HERE, _THERE)
+        )
+    )
+    count = exp.select(named(exp.Count(this=exp.Star()), _COUNT)).from_(sides[0])
+    try:
+        found = version.engine.query(count.join(sides[1], on=on, join_type="full").where(alone))
+    except PpdmError:
+        return None  # its source is not what it was
+    return int(found.column(_COUNT)[0].as_py())
+
+
+def _with_person(version: Version) -> exp.Select:
+    """Return the rows of a version with whom they are about."""
+    key = version.release.key
+    assert key is not None  # asked before
+    person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
+    if find_grouping(version.release) is None:
+        return rows_with(version, {_PERSON: person})
+    return grouped_select(version, {_PERSON: person})
 
 
 def _classes(
@@ -165,7 +233,7 @@ def _classes(
         k = max((found.k for found in groupings if found is not None), default=1)
         if k < 2 or not all(_quasi(side) for side in (version, other) if side is not None):
             continue
-        if other is None or not _same_persons(version, other):
+        if other is None or not same_persons(version, other):
             shown = {origin for column in one.columns for origin in column.origins}
             if not shown & _quasi_origins(version):
                 continue
@@ -191,13 +259,18 @@ def _together(version: Version, other: Version, k: int) -> exp.Select:
     """Return how many persons are in classes below k of what two versions show, and the least."""
     mine, theirs = _shown(version, _HERE), _shown(other, _THERE)
     on = exp.EQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
-    columns = [column_of(name, _HERE) for name in mine[1]]
+    columns: list[exp.Expr] = [column_of(name, _HERE) for name in mine[1]]
     columns += [column_of(name, _THERE) for name in theirs[1]]
-    persons = exp.Count(this=exp.Distinct(expressions=[column_of(_PERSON, _HERE)]))
+    # Who is in one of them only is a class, too: what is left when one is taken from the other.
+    columns += [
+        exp.Is(this=column_of(_PERSON, alias), expression=exp.null()) for alias in (_HERE, _THERE)
+    ]
+    either = exp.Coalesce(this=column_of(_PERSON, _HERE), expressions=[column_of(_PERSON, _THERE)])
+    persons = exp.Count(this=exp.Distinct(expressions=[either]))
     classes = (
         exp.select(named(persons, _COUNT))
         .from_(mine[0])
-        .join(theirs[0], on=on)
+        .join(theirs[0], on=on, join_type="full")
         .group_by(*(column.copy() for column in columns))
     )
     small = exp.LT(this=column_of(_COUNT, _BOTH), expression=exp.Literal.number(k))
@@ -255,11 +328,6 @@ def _quasi_origins(version: Version) -> set[str]:
         if name in fixed | grouped
         for origin in column.origins
     }
-
-
-def _same_persons(version: Version, other: Version) -> bool:
-    mine, theirs = version.release.key, other.release.key
-    return mine is not None and theirs is not None and mine.origins == theirs.origins
 
 
 def _opened(releases: Releases, published: PublishedRelease) -> Version | None:

@@ -8,25 +8,34 @@ stands for it, which errs on the side of sharing a key.
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from sqlglot import ErrorLevel, exp
-from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import SqlglotError
+from sqlglot import exp
 
 from ppdm_sql.language.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName, quote
+from ppdm_sql.release.select_trees import (
+    behind_list,
+    generated_from,
+    is_constant,
+    listed_names,
+    named_tables,
+    parse_query,
+    pick_table,
+    projected,
+    renames_columns,
+    table_name,
+    tables_of,
+    written_as,
+)
 
 if TYPE_CHECKING:
     from ppdm_sql.release.model import Relation, SourceCatalog
 
-_DUCKDB = Dialect.get_or_raise("duckdb")
 _DEEPEST = 32
 _UNFOLLOWED = "column:"
-_MAX_NODES = 100_000
 
 
 def column_identity(catalog: SourceCatalog, source: Source, column: Name) -> str:
@@ -55,6 +64,27 @@ def column_origins(catalog: SourceCatalog, source: Source, column: Name) -> froz
     return trace.origins_in_relation(source.name, column, _DEEPEST)
 
 
+def written_source(catalog: SourceCatalog, source: Source) -> str:
+    """Return what a source says of its columns: its query, and the text of every view behind it."""
+    texts = [source.text] if isinstance(source, QuerySource) else []
+    waiting = [source.name] if isinstance(source, TableSource) else []
+    waiting += named_tables(texts[0]) if texts else []
+    seen: set[QualifiedName] = set()
+    while waiting and len(seen) < _DEEPEST:
+        relation = catalog.resolve(waiting.pop())
+        if relation is not None and relation.name not in seen:
+            seen.add(relation.name)
+            if relation.view_sql is not None:
+                texts.append(relation.view_sql)
+                waiting += named_tables(relation.view_sql)
+    return "\n".join(sorted(texts))
+
+
+def is_followed(column: str) -> bool:
+    """Tell whether an identity is a column of a table or file, not merely a name."""
+    return not column.startswith(_UNFOLLOWED)
+
+
 def passed_releases(
     catalog: SourceCatalog, source: Source, column: Name
 ) -> frozenset[tuple[QualifiedName, Name]]:
@@ -71,49 +101,6 @@ def passed_releases(
         for view, name in trace.passed
         if catalog.is_release(view)
     )
-
-
-def parse_query(text: str) -> exp.Query | None:
-    """Return a SELECT as a tree to look at, never to run; None where sqlglot cannot read it."""
-    logger = logging.getLogger("sqlglot")
-    was_disabled, logger.disabled = logger.disabled, True  # its warnings quote the text
-    try:
-        trees = _DUCKDB.parse(text, error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES)
-    except (SqlglotError, RecursionError):
-        return None
-    finally:
-        logger.disabled = was_disabled
-    tree = trees[0] if len(trees) == 1 else None
-    if isinstance(tree, exp.Create):
-        tree = tree.expression
-    while isinstance(tree, exp.Subquery | exp.Paren) and not tree.args.get("joins"):
-        tree = tree.this
-    return tree if isinstance(tree, exp.Query) else None
-
-
-def table_name(table: exp.Table) -> QualifiedName:
-    """Return the name of a table as it is written."""
-    return QualifiedName(tuple(Name(part.name) for part in table.parts))
-
-
-def visible_ctes(table: exp.Table) -> set[Name]:
-    """Return the names that stand for CTEs where a table is named."""
-    names: set[Name] = set()
-    inside: exp.Expr = table
-    parent = table.parent
-    while parent is not None:
-        if isinstance(parent, exp.With):
-            # A CTE sees those before it, and itself when it is recursive.
-            for cte in parent.expressions:
-                if cte is inside and not parent.args.get("recursive"):
-                    break
-                names.add(Name(cte.alias))
-                if cte is inside:
-                    break
-        elif isinstance(parent, exp.Query) and not isinstance(inside, exp.With):
-            names |= {Name(cte.alias) for cte in parent.ctes}
-        inside, parent = parent, parent.parent
-    return names
 
 
 @dataclass(frozen=True)
@@ -144,6 +131,10 @@ class _Trace:
         if relation.name.parts[1] == OWNER_SCHEMA:
             return frozenset()  # what a release drew is computed from nothing of the owner's tables
         if relation.view_sql is None:
+            made_of = generated_from(relation, column)
+            if made_of is not None:
+                each = (self.origins_in_relation(name, one, depth - 1) for one in made_of)
+                return frozenset().union(*each)
             is_there = column in self._columns(relation)
             return frozenset({_base(relation.name, column)}) if is_there else _unknown(column)
         self.passed.add((relation.name, column))
@@ -163,13 +154,14 @@ class _Trace:
             return frozenset().union(
                 *(self.origins(side, column, ctes, depth - 1) for side in sides)
             )
-        tables = _tables(query) if isinstance(query, exp.Select) else None
+        tables = tables_of(query) if isinstance(query, exp.Select) else None
         if not isinstance(query, exp.Select) or tables is None or depth == 0:
             return _unknown(column)
         ctes = ctes | {Name(cte.alias): cte for cte in query.ctes}
-        found: set[str] = set()
-        for qualifier, original in _read_columns(query, column):
-            picked = _pick(tables, qualifier) or self._only_one_with(tables, original, ctes)
+        read, is_followed = self._read_columns(query, column)
+        found: set[str] = set() if is_followed else set(_unknown(column))
+        for qualifier, original in read:
+            picked = pick_table(tables, qualifier) or self._only_one_with(tables, original, ctes)
             outputs = {Name(one.alias) for one in query.expressions if one.alias} - {column}
             if qualifier is None and original in outputs and picked is not None:
                 picked = picked if self._has(picked, original, ctes) else None
@@ -181,6 +173,36 @@ class _Trace:
             else:
                 found |= self._origins_in(picked, original, ctes, depth)
         return frozenset(found)
+
+    def _read_columns(
+        self, query: exp.Select, column: Name
+    ) -> tuple[list[tuple[Name | None, Name]], bool]:
+        """Return (table, column) of all that an output is computed from, and whether that is all.
+
+        COLUMNS(…), #2, a query inside and a macro of the owner's read what is not written there.
+        """
+        plain = projected(query, column)
+        if plain is not None:
+            return [plain], True
+        tree = written_as(query, column)
+        if tree is None:
+            return [(None, column)], True
+        parts = [tree]
+        windows = {Name(one.name): one for one in query.args.get("windows") or ()}
+        is_followed = tree.find(exp.Columns, exp.PositionalColumn, exp.Query) is None
+        for window in tree.find_all(exp.Window):
+            if window.alias:
+                is_followed &= Name(window.alias) in windows
+                # One named window may build on another: all of them are read then.
+                parts += windows.values()
+        for call in tree.find_all(exp.Anonymous):
+            is_followed &= not self.catalog.is_macro(Name(call.name))
+        read = [
+            (Name(one.table) if one.table else None, Name(one.name))
+            for part in parts
+            for one in part.find_all(exp.Column)
+        ]
+        return read, is_followed and (bool(read) or is_constant(tree))
 
     def _only_one_with(
         self,
@@ -199,7 +221,7 @@ class _Trace:
         self, table: exp.Table | exp.Subquery, column: Name, ctes: dict[Name, exp.CTE]
     ) -> bool:
         """Whether a table has a column; of what cannot be looked into, that it may."""
-        listed = _listed_names(table)
+        listed = listed_names(table)
         if listed is not None:
             return column in listed
         inner: exp.Expr | None = table.this if isinstance(table, exp.Subquery) else None
@@ -225,7 +247,7 @@ class _Trace:
         ctes: dict[Name, exp.CTE],
         depth: int,
     ) -> frozenset[str]:
-        column = _behind_list(table, table.this, column) if _renames_columns(table) else column
+        column = behind_list(table, table.this, column) if renames_columns(table) else column
         if isinstance(table, exp.Subquery):
             return self.origins(table.this, column, ctes, depth - 1)
         if not isinstance(table.this, exp.Identifier):
@@ -234,7 +256,7 @@ class _Trace:
         if len(name.parts) == 1 and name.name in ctes:
             cte = ctes[name.name]
             outer = {other: tree for other, tree in ctes.items() if tree is not cte}
-            column = _behind_list(cte, cte.this, column)
+            column = behind_list(cte, cte.this, column)
             return self.origins(cte.this, column, outer, depth - 1)
         return self.origins_in_relation(name, column, depth - 1)
 
@@ -253,13 +275,13 @@ class _Trace:
         if not isinstance(query, exp.Select) or depth == 0:
             return None
         ctes = ctes | {Name(cte.alias): cte for cte in query.ctes}
-        tables = _tables(query)
-        found = _projected(query, column)
+        tables = tables_of(query)
+        found = projected(query, column)
         if found is None or tables is None:
             return None
         qualifier, original = found
-        table = _pick(tables, qualifier)
-        if table is None or _renames_columns(table):
+        table = pick_table(tables, qualifier)
+        if table is None or renames_columns(table):
             return None
         if isinstance(table, exp.Subquery):
             return self.in_query(table.this, original, ctes, depth - 1)
@@ -268,7 +290,7 @@ class _Trace:
         name = table_name(table)
         if len(name.parts) == 1 and name.name in ctes:
             cte = ctes[name.name]
-            if _renames_columns(cte):
+            if renames_columns(cte):
                 return None
             outer = {other: tree for other, tree in ctes.items() if tree is not cte}
             return self.in_query(cte.this, original, outer, depth - 1)
@@ -287,105 +309,3 @@ def may_share(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two columns come from one; of what cannot be followed, that they may."""
     unfollowed = any(origin.startswith(_UNFOLLOWED) for origin in one | other)
     return bool(one & other) or unfollowed
-
-
-def _listed_names(table: exp.Expr) -> list[Name] | None:
-    """Return the names that an alias gives to columns: `AS t (a, b)`; None if it gives none."""
-    alias = table.args.get("alias")
-    listed = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
-    return [Name(column.name) for column in listed] if listed else None
-
-
-def _behind_list(table: exp.Expr, inner: exp.Expr | None, column: Name) -> Name:
-    """Return the output of a query that such a list gives another name."""
-    listed = _listed_names(table)
-    while isinstance(inner, exp.Subquery | exp.Paren):
-        inner = inner.this
-    if listed is None or column not in listed or not isinstance(inner, exp.Select):
-        return column
-    outputs = inner.expressions
-    at = listed.index(column)
-    if at >= len(outputs) or any(one.find(exp.Star) for one in outputs):
-        return Name("")  # nothing is called so: it cannot be followed
-    return Name(outputs[at].output_name)
-
-
-def _read_columns(query: exp.Select, column: Name) -> list[tuple[Name | None, Name]]:
-    """Return (table, column) of everything that an output column is computed from."""
-    plain = _projected(query, column)
-    if plain is not None:
-        return [plain]
-    for projection in query.expressions:
-        if Name(projection.output_name) == column:
-            read = projection.find_all(exp.Column)
-            return [(Name(one.table) if one.table else None, Name(one.name)) for one in read]
-        for star in projection.find_all(exp.Star):
-            for replaced in star.args.get("replace") or ():
-                if Name(replaced.alias_or_name) == column:
-                    read = replaced.find_all(exp.Column)
-                    return [
-                        (Name(one.table) if one.table else None, Name(one.name)) for one in read
-                    ]
-    return [(None, column)]
-
-
-def _tables(query: exp.Select) -> dict[Name, exp.Table | exp.Subquery] | None:
-    """Return the tables behind FROM by the names they have there; None for anything unusual."""
-    start = query.args.get("from_")
-    waiting = [start.this] if start else []
-    waiting += [join.this for join in query.args.get("joins") or ()]
-    tables: dict[Name, exp.Table | exp.Subquery] = {}
-    while waiting:
-        source = waiting.pop()
-        waiting += [join.this for join in source.args.get("joins") or ()]
-        if isinstance(source, exp.Paren) or (
-            isinstance(source, exp.Subquery) and isinstance(source.this, exp.Table)
-        ):
-            waiting.append(source.this)  # (a JOIN b)
-        elif isinstance(source, exp.Table | exp.Subquery):
-            name = Name(source.alias_or_name)
-            if name in tables:
-                return None
-            tables[name] = source
-        else:
-            return None
-    return tables
-
-
-def _pick(
-    tables: dict[Name, exp.Table | exp.Subquery], qualifier: Name | None
-) -> exp.Table | exp.Subquery | None:
-    if qualifier is not None:
-        return tables.get(qualifier)
-    return next(iter(tables.values())) if len(tables) == 1 else None
-
-
-def _renames_columns(table: exp.Expr) -> bool:
-    alias = table.args.get("alias")
-    return bool(isinstance(alias, exp.TableAlias) and alias.args.get("columns"))
-
-
-def _projected(query: exp.Select, column: Name) -> tuple[Name | None, Name] | None:
-    """Return (table, column) behind an output column that is a plain column or comes by `*`."""
-    stars: list[Name | None] = []
-    for projection in query.expressions:
-        inner = projection.unalias()
-        while isinstance(inner, exp.Paren):
-            inner = inner.this
-        star = inner.this if isinstance(inner, exp.Column) else inner
-        if isinstance(star, exp.Star):
-            if star.args.get("rename") or _lists(star, "replace", column):
-                return None
-            if not _lists(star, "except_", column):
-                stars.append(Name(inner.table) if getattr(inner, "table", "") else None)
-        elif Name(projection.output_name) == column:
-            if not isinstance(inner, exp.Column):
-                return None
-            return (Name(inner.table) if inner.table else None), Name(inner.name)
-    if not query.expressions:  # FROM-first without a SELECT
-        stars.append(None)
-    return (stars[0], column) if len(stars) == 1 else None
-
-
-def _lists(star: exp.Star, clause: str, column: Name) -> bool:
-    return any(Name(item.alias_or_name) == column for item in star.args.get(clause) or ())

@@ -170,6 +170,8 @@ class Relation:
     """Whether a view gives its columns other names than its SELECT does."""
     is_hidden: bool = False
     """Whether a temporary table of its name would be read in its place."""
+    generated_sql: str | None = field(default=None, repr=False)
+    """The text of a table that has generated columns; None for any other."""
 
 
 class SourceCatalog(Protocol):
@@ -181,6 +183,10 @@ class SourceCatalog(Protocol):
 
     def resolve(self, name: QualifiedName) -> Relation | None:
         """Return the table or view that a name stands for."""
+        ...
+
+    def is_macro(self, name: Name) -> bool:
+        """Whether a function is a macro of the owner's, which may read anything."""
         ...
 
     def is_release(self, name: QualifiedName) -> bool:

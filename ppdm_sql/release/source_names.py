@@ -12,7 +12,7 @@ from ppdm_sql.errors import BindError, Refused, suggest
 from ppdm_sql.language.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.language.tokens import Shape, words
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold, quote
-from ppdm_sql.release.lineage import parse_query, table_name, visible_ctes
+from ppdm_sql.release.select_trees import parse_query, table_name, visible_ctes
 
 if TYPE_CHECKING:
     from ppdm_sql.errors import Span

@@ -33,11 +33,17 @@ _PRIMARY_KEY = (
 )
 _RELATIONS = (
     "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
+    " CASE WHEN system.main.contains(sql, 'GENERATED') THEN sql END AS generated,"
     " database_name = system.main.current_database() AS here, schema_name = system.main.current_schema() AS near"
     " FROM duckdb_tables() UNION ALL "
-    "SELECT database_name, schema_name, view_name, temporary, sql,"
+    "SELECT database_name, schema_name, view_name, temporary, sql, NULL,"
     " database_name = system.main.current_database(), schema_name = system.main.current_schema()"
     " FROM duckdb_views() WHERE NOT internal"
+)
+
+_MACROS = (
+    "SELECT DISTINCT function_name AS name FROM duckdb_functions()"
+    " WHERE NOT internal AND system.main.contains(function_type, 'macro')"
 )
 
 
@@ -96,7 +102,16 @@ class Sources:
             other["temporary"] and Name(other["name"]) == parts.name for other in self._relations
         )
         hidden = is_hidden and not row["temporary"]
-        return Relation(parts, row["temporary"], row["sql"], renamed, hidden)
+        return Relation(parts, row["temporary"], row["sql"], renamed, hidden, row["generated"])
+
+    def is_macro(self, name: Name) -> bool:
+        """Whether a function is a macro of the owner's."""
+        return name in self._macros
+
+    @cached_property
+    def _macros(self) -> frozenset[Name]:
+        rows = self._engine.query(_MACROS).column("name").to_pylist()
+        return frozenset(map(Name, rows))
 
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         """Return the tables a source reads in the end, behind views and macros."""

@@ -14,6 +14,7 @@ from ppdm_sql.errors import BindError, placed_at
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.release.compile import release_select
+from ppdm_sql.release.lineage import is_followed
 from ppdm_sql.release.model import Plan
 from ppdm_sql.store import catalog, parameters
 
@@ -87,3 +88,17 @@ def definition_of(entry: Entry) -> CreateRelease:
 def released(columns: Sequence[ColumnEntry]) -> list[ColumnEntry]:
     """Return the columns that leave."""
     return [column for column in columns if column.treatments]
+
+
+def same_persons(one: Version, other: Version) -> bool:
+    """Tell whether rows of two versions are matched by their KEYs: one column of one table.
+
+    A KEY that is computed, `id::DOUBLE` or `'P' || id`, is another text for the same person, or the
+    same for another.
+    """
+    mine, theirs = one.release.key, other.release.key
+    if mine is None or theirs is None:
+        return False
+    return mine.identity == theirs.identity and (
+        is_followed(mine.identity) or one.release.source == other.release.source
+    )

@@ -74,6 +74,12 @@ def combine(
         )
     if len(files) < 2:
         raise BindError("a study combines the files of two or more sites", code="usage")
+    if Path(to).resolve() in [Path(file).resolve() for file in files]:
+        raise BindError(
+            f"'{Path(to).name}' is a part of the study",
+            hint="a part is not replaced: name a new file",
+            code="usage",
+        )
     fingerprint = public_key_of(agreement).public_bytes_raw().hex()
     engine, scratch = open_database(None), make_scratch("ppdm-combine-")
     try:

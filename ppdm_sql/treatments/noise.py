@@ -60,6 +60,7 @@ _DRAWN = ("BIGINT", "BIGINT", "BIGINT", "DOUBLE")
 _PER = ("value", "person")
 _MOST_DECIMALS = 6
 """Decimals of a column of DOUBLE up to which it is taken to be written with so many."""
+_TIMES_A_DAY = (1, 24, 24 * 60, SECONDS_A_DAY)
 _FEWEST_UNITS = 2
 """Units of the column's scale below which the noise would be rounded away in many rows."""
 
@@ -151,18 +152,30 @@ class Noise(NumberTreatment):
         """Ask how large numbers are, and with how many decimals a column of DOUBLE is written."""
         found: dict[str, exp.Expr] = {}
         for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
-            if column.type.kind in TIMES or self.is_multiplicative:
+            if self.is_multiplicative:
+                continue
+            if column.type.kind is Kind.TIMESTAMP and self.rounds and self.rho is not None:
+                found |= _whole_times(index, value)
+            if column.type.kind in TIMES:
                 continue
             number = exp.paren(computable(column, value))
             found[f"largest_{index}"] = exp.Max(this=exp.Abs(this=number))
-            if column.type.kind is not Kind.FLOAT or not self.rounds:
-                continue
-            found[f"known_{index}"] = exp.Count(this=number)
-            for decimals in range(_MOST_DECIMALS + 1):
+            for decimals in self._decimals(column):
+                found[f"known_{index}"] = exp.Count(this=number.copy())
                 unit = double(repr(10.0**decimals))
                 differs = exp.NEQ(this=_rounded(number, unit), expression=number.copy())
                 found[f"beyond_{index}_{decimals}"] = count_where(differs)
         return found
+
+    def _decimals(self, column: InputColumn) -> range:
+        """Return how many decimals a column may be written with: tens and hundreds are below 0.
+
+        Where `rho` leaves rows alone, what is rounded finer than the data tells which.
+        """
+        if not self.rounds or (column.type.kind is not Kind.FLOAT and self.rho is None):
+            return range(0)
+        most = _MOST_DECIMALS if column.type.kind is Kind.FLOAT else column.type.decimals or 0
+        return range(0 if self.rho is None else -_MOST_DECIMALS, most + 1)
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Derive a key for each column; the rows of `rho` are the same for all columns.
@@ -183,7 +196,8 @@ class Noise(NumberTreatment):
                 unit = previous.number(f"unit_{index}")
             else:
                 self._check_size(index, unit)
-                self._check_room(index, statistics)
+                self._check_single(index, unit)
+            self._check_room(index, statistics)
             parameters |= {
                 f"key_high_{index}": high,
                 f"key_low_{index}": low,
@@ -225,18 +239,26 @@ class Noise(NumberTreatment):
             case Kind.DATE:
                 return 1.0
             case Kind.TIMESTAMP:
-                return float(SECONDS_A_DAY)
-            case Kind.FLOAT:
-                if not count_of(statistics, f"known_{index}"):
-                    return 0.0
+                # With rho as the column is written: in days, hours, minutes or seconds.
+                units = (
+                    unit
+                    for unit in _TIMES_A_DAY
+                    if statistics.get(f"timed_{index}")
+                    and not count_of(statistics, f"between_{index}_{unit}")
+                )
+                return float(next(units, SECONDS_A_DAY))
+            case _:
+                at_most = (
+                    0.0 if column.type.kind is Kind.FLOAT else 10.0 ** (column.type.decimals or 0)
+                )
+                if not statistics.get(f"known_{index}"):
+                    return at_most
                 fitting = (
                     10.0**decimals
-                    for decimals in range(_MOST_DECIMALS + 1)
+                    for decimals in self._decimals(column)
                     if not count_of(statistics, f"beyond_{index}_{decimals}")
                 )
-                return next(fitting, 0.0)
-            case _:
-                return 10.0 ** (column.type.decimals or 0)
+                return next(fitting, at_most)
 
     def _check_size(self, index: int, unit: float) -> None:
         distribution, name = self.distributions[index], self.columns[index].name
@@ -252,9 +274,19 @@ class Noise(NumberTreatment):
             code="noise_too_small",
         )
 
+    def _check_single(self, index: int, unit: float) -> None:
+        column, is_rounded = self.columns[index], unit > 0 or not self.rounds
+        if self.rho is not None and column.type.text == "FLOAT" and not is_rounded:
+            raise TreatmentError(
+                f"noise: 'rho' cannot hide which rows of '{column.name}' it leaves alone: they keep"
+                " the digits of a FLOAT",
+                hint="cast it to DECIMAL in a (SELECT …) source, or leave rho out",
+                code="data_does_not_fit",
+            )
+
     def _check_room(self, index: int, statistics: Statistics) -> None:
         """Refuse noise that is lost in the rounding of the numbers it is added to."""
-        largest = statistics.get(f"largest_{index}")
+        largest = 1.0 if self.is_multiplicative else statistics.get(f"largest_{index}")
         step = math.ulp(float(largest)) if largest is not None else 0.0
         if self.distributions[index].deviation < _FEWEST_UNITS * step:
             raise TreatmentError(
@@ -331,8 +363,12 @@ class Noise(NumberTreatment):
         if column.type.kind in TIMES:
             by_seconds = column.type.kind is Kind.TIMESTAMP and scope.formula > 1
             if by_seconds:
-                noise = exp.Mul(this=noise, expression=double(f"{SECONDS_A_DAY}.0"))
-            amount = exp.Floor(this=exp.Add(this=noise, expression=double("0.5")))
+                unit = self._times_a_day(index, scope)
+                noise = exp.Mul(this=noise, expression=unit)
+            amount: exp.Expr = exp.Floor(this=exp.Add(this=noise, expression=double("0.5")))
+            if by_seconds:
+                seconds = exp.Div(this=double(f"{SECONDS_A_DAY}.0"), expression=unit.copy())
+                amount = exp.Mul(this=amount, expression=exp.paren(seconds))
             start = self._in_seconds(column, value) if by_seconds else value
             return shifted_time(column, start, scope.let(amount), "SECOND" if by_seconds else "DAY")
         node = exp.Mul if self.is_multiplicative else exp.Add
@@ -344,6 +380,15 @@ class Noise(NumberTreatment):
             exp.case()
             .when(exp.GT(this=unit, expression=double("0.0")), _rounded(total, unit))
             .else_(total.copy())
+        )
+
+    def _times_a_day(self, index: int, scope: Scope) -> exp.Expr:
+        """Return how many steps a moment may move in a day: seconds, where none are fixed."""
+        unit = scope.parameter(f"unit_{index}")
+        return exp.paren(
+            exp.case()
+            .when(exp.GT(this=unit, expression=double("0.0")), unit.copy())
+            .else_(double(f"{SECONDS_A_DAY}.0"))
         )
 
     def _untouched(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr:
@@ -360,6 +405,17 @@ class Noise(NumberTreatment):
             return value
         whole = exp.TimestampTrunc(this=value.copy(), unit=exp.Var(this="SECOND"))
         return exp.cast(whole, exp.DataType.build(column.type.text, dialect="duckdb"))
+
+
+def _whole_times(index: int, value: exp.Expr) -> dict[str, exp.Expr]:
+    """Ask how many times are not whole days, hours, minutes, seconds."""
+    micros = exp.func("EPOCH_US", value.copy(), dialect="duckdb")
+    found: dict[str, exp.Expr] = {f"timed_{index}": exp.Count(this=value.copy())}
+    for unit in _TIMES_A_DAY:
+        rest = exp.Mod(this=micros.copy(), expression=exp.Literal.number(86_400_000_000 // unit))
+        between = exp.NEQ(this=rest, expression=exp.Literal.number(0))
+        found[f"between_{index}_{unit}"] = count_where(between)
+    return found
 
 
 def _rounded(value: exp.Expr, unit: exp.Expr) -> exp.Expr:

@@ -192,7 +192,6 @@ def test_a_twin_is_refused_where_its_column_is_hard_to_follow(ages: Owner, sourc
         ("(SELECT *, age AS twin FROM people)", "twin SENSITIVE AS suppress()"),
         ("(SELECT *, age AS twin FROM people)", "twin QUASI"),
         ("(SELECT *, age * 0 AS twin FROM people)", "twin NEUTRAL"),
-        ("(SELECT *, age + id AS mixed FROM people)", "mixed SENSITIVE AS noise(normal(0, 9))"),
     ],
 )
 def test_columns_side_by_side_are_no_twins(ages: Owner, source: str, columns: str) -> None:

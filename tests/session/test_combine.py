@@ -131,6 +131,13 @@ def test_stacked_files_are_the_whole(files: dict[str, Path], tmp_path: Path) -> 
     assert read(tmp_path / "study.duckdb", comments) == read(files["whole"], comments)
 
 
+def test_a_part_is_not_replaced_by_the_study(files: dict[str, Path]) -> None:
+    before = files["low"].read_bytes()
+    with pytest.raises(BindError, match="is a part of the study"):
+        combine(files["low"], files["high"], to=files["low"])
+    assert files["low"].read_bytes() == before
+
+
 def test_plain_sql_stacks_as_well(files: dict[str, Path]) -> None:
     with duckdb.connect() as connection:
         for name in ("low", "high"):

@@ -100,7 +100,7 @@ def test_noises_that_were_drawn_apart_are_counted(clinic: Owner, tmp_path: Path)
             assert found == []
         else:
             (warning,) = found
-            assert f"{number + 1} noises of 'w{number}' are out" in warning
+            assert f"{number + 1} noises of 'w{number}' are published" in warning
             assert {1: "71%", 2: "58%"}[number] in warning
 
 
@@ -227,7 +227,7 @@ def test_strict_publishes_nothing_that_is_warned_of(clinic: Owner, tmp_path: Pat
             f" (id KEY, weight SENSITIVE AS noise(normal(0, {size})))"
         )
     clinic.publish("r.n0", to=tmp_path / "a.duckdb", strict=True)
-    with pytest.raises(Refused, match="2 noises of 'weight' are out") as caught:
+    with pytest.raises(Refused, match="2 noises of 'weight' are published") as caught:
         clinic.publish("r.n1", to=tmp_path / "b.duckdb", strict=True)
     assert caught.value.code == "strict"
     assert not (tmp_path / "b.duckdb").exists()

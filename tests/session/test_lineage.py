@@ -286,6 +286,9 @@ class Nothing:
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         return ()
 
+    def is_macro(self, name: Name) -> bool:
+        return False
+
     def is_release(self, name: QualifiedName) -> bool:
         return False
 

@@ -14,7 +14,7 @@ from ppdm_sql.groups.search.cells import numbered
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Aim, Scene
-    from ppdm_sql.groups.search import BoolArray, FloatArray, IntArray
+    from ppdm_sql.groups.search import FloatArray, IntArray
 
 _LEAST_ROWS = 10
 _NOTHING = 1e-28
@@ -43,7 +43,7 @@ class DifferencingClasses:
             each.append(("all of them", [(one.classes, one.sizes) for one in scene.others]))
         found = [newly_exposed(here, *there) for _, there in each]
         share = max(found)
-        label, there = each[found.index(share)]
+        label = each[found.index(share)][0]
         return Finding(
             self.name,
             self.knowledge,
@@ -51,9 +51,9 @@ class DifferencingClasses:
             "",
             share,
             0.0,
-            f"together with {label}, {SHARE} of the rows in both are in a smaller class than in"
-            " either",
-            int(_in_all(here, *there).sum()),
+            f"together with {label}, {SHARE} of the rows are in a smaller class than any that one"
+            " of the two shows",
+            int((now >= 0).sum()),
         )
 
 
@@ -189,20 +189,23 @@ def _rest(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def newly_exposed(*versions: tuple[IntArray, IntArray]) -> float:
-    """Return the share of rows in all versions whose joint class is smaller than each.
+    """Return the share of the first version's rows whose class across all of them is too small.
 
-    Of a version, the class of each row and how many rows each class has, those that are nowhere
-    else as well.
+    Smaller than each of its classes, and than the smallest class of some version. Of a version, the
+    class of each row and how many rows each class has, those that are nowhere else as well. Not to
+    be in another version is a class, too: it is what is left when one is taken from the other.
     """
-    both = _in_all(*versions)
-    if not both.any():
+    there = versions[0][0] >= 0
+    if not there.any():
         return 0.0
-    sides = [classes[both] for classes, _ in versions]
+    sides, sizes, least = [], [], 0
+    for classes, counts in versions:
+        absent = len(counts)
+        side = np.where(classes[there] >= 0, classes[there], absent)
+        sides.append(side)
+        sizes.append(np.append(counts, np.iinfo(np.int64).max)[side])
+        if counts.any():
+            least = max(least, int(counts[counts > 0].min()))
     joint = np.unique(numbered(sides, len(sides[0])), return_inverse=True)[1]
-    sizes = [size[side] for side, (_, size) in zip(sides, versions, strict=True)]
-    return float((np.bincount(joint)[joint] < np.min(sizes, axis=0)).mean())
-
-
-def _in_all(*versions: tuple[IntArray, IntArray]) -> BoolArray:
-    found: BoolArray = np.all([classes >= 0 for classes, _ in versions], axis=0)
-    return found
+    together = np.bincount(joint)[joint]
+    return float(((together < np.min(sizes, axis=0)) & (together < least)).mean())

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
+from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs, OtherValues
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.protocol import Aim, OtherValues, Scene
+    from ppdm_sql.audit.attacks.protocol import Aim, Scene
     from ppdm_sql.groups.search import IntArray
 
 _AT_ONCE = 4_000_000
@@ -22,12 +22,12 @@ _AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Intersection:
-    """Nobody is linked: that somebody is in both, and their quasi-identifiers, is enough."""
+    """Nobody is linked: where somebody is, and their quasi-identifiers, is enough."""
 
     name: ClassVar[str] = "intersection"
     needs: ClassVar[Needs] = Needs.OTHERS
     knowledge: ClassVar[str] = (
-        "this version, what else was published, and the quasi-identifiers of people in both"
+        "this version, what else was published, people's quasi-identifiers, and in which they are"
     )
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:
@@ -57,7 +57,7 @@ class Intersection:
             column,
             share,
             alone,
-            f"together with {label}, one {column} is left for {SHARE} of the people in both; one of"
+            f"together with {label}, one {column} is left for {SHARE} of the people; one of"
             " the two alone tells as much as guessing does",
             of,
             (column,),
@@ -65,10 +65,19 @@ class Intersection:
 
 
 def left_alone(now: IntArray, there: IntArray, values: OtherValues) -> tuple[float, float, int]:
-    """Return for how many rows in both one value is left, for how many one side says it, of all."""
-    rows = (now >= 0) & (there >= 0) & (values.here >= 0)
+    """Return for how many rows one value is left, for how many one side alone says it, of all."""
+    rows = (now >= 0) & (values.here >= 0)
     if not rows.any():
         return 0.0, 0.0, 0
+    # Not to be there is a class of its own here: what is left when one is taken from the other.
+    absent_from = int(max(there.max(initial=0), values.classes.max(initial=0))) + 1
+    absent = rows & (there < 0)
+    there = np.where(absent, absent_from + now, there)
+    values = OtherValues(
+        values.here,
+        np.concatenate((values.there, values.here[absent])),
+        np.concatenate((values.classes, there[absent])),
+    )
     span = int(max(values.here.max(initial=0), values.there.max(initial=0))) + 1
     mine, theirs = _values(now, values.here, span), _values(values.classes, values.there, span)
     size = int(max(there.max(initial=0), values.classes.max(initial=0))) + 1
@@ -86,7 +95,8 @@ def left_alone(now: IntArray, there: IntArray, values: OtherValues) -> tuple[flo
         value = mine[first + np.arange(len(owner))] % span
         hit = np.isin(yonder[owner] * span + value, theirs)
         common += np.bincount(owner, hit, minlength=len(joint)).astype(np.int64)
-    alone = (times == 1) | (_stretch(theirs, yonder, span)[1] == 1)
+    told_there = (_stretch(theirs, yonder, span)[1] == 1) & (yonder < absent_from)
+    alone = (times == 1) | told_there
     total = int(rows.sum())
     return float((common == 1)[at].mean()), float(alone[at].mean()), total
 

@@ -26,6 +26,7 @@ from ppdm_sql.audit.read.version import (
 )
 from ppdm_sql.errors import BindError, PpdmError
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.release.version import same_persons
 from ppdm_sql.store.catalog import published_entry
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.treatments import traits_of
@@ -66,6 +67,8 @@ class OtherRows:
     sizes: IntArray = field(repr=False)
     shown: Mapping[str, BoolArray] = field(repr=False)
     values: Mapping[str, OtherValues] = field(repr=False)
+    apart: Mapping[str, int] = field(default_factory=dict)
+    """Of columns whose sums it keeps, how many rows have a value here or there, not in both."""
 
 
 def read_others(
@@ -99,10 +102,15 @@ def read_others(
     return tuple(found)
 
 
-def newcomers(releases: Releases, read: Audited) -> dict[str, int]:
+def newcomers(releases: Releases, read: Audited, others: Sequence[OtherRows]) -> dict[str, int]:
     """Return columns whose sums are out of few rows more or less, and the fewest such rows."""
     found: dict[str, int] = {}
     summed = [c for c in read.columns if any(t.keeps_sums for t in c.traits) and c.is_numeric]
+    names = {column.name.text for column in summed}
+    for other in others:
+        for name in names & other.apart.keys():
+            if 0 < other.apart[name] < FEW:
+                found[name] = min(other.apart[name], found.get(name, FEW))
     for one in list_publications(releases.engine) if summed else ():
         more = abs(read.subject.rows - one.rows)
         if not 0 < more < FEW:
@@ -133,9 +141,9 @@ def _named(releases: Releases, read: Audited, statement: AuditRelease, place: in
             "leave TOGETHER WITH out: what was published of it is looked at anyway",
             code="same_release",
         )
-    if not _has_same_persons(read.version, version):
+    if not same_persons(read.version, version):
         raise BindError(
-            f"'{name}' and '{statement.name}' list no KEY that is one column of one table",
+            f"'{name}' and '{statement.name}' list no KEY that is the same column of one table",
             span,
             "rows of two releases are matched by their KEY: list it in both",
             code="no_common_key",
@@ -170,7 +178,12 @@ def _published(
             version = releases.open(other)
         except PpdmError:
             raise Unreadable(other) from None
-        if not _has_same_persons(read.version, version):
+        if not same_persons(read.version, version):
+            if one.release_id == entry.release_id or _are_of_one_table(read, one):
+                left_out.append(
+                    f"differencing was not tried with {_label(read, other)}: the two list no KEY"
+                    " that is written in the same way"
+                )
             continue
         if opened == _MOST:
             left_out.append(f"of what else was published, only the latest {_MOST} were compared")
@@ -182,13 +195,6 @@ def _published(
 def _are_of_one_table(read: Audited, published: PublishedRelease) -> bool:
     here = {origin for column in read.columns for origin in column.source.origins}
     return any(column.origins & here for column in published.columns)
-
-
-def _has_same_persons(version: Version, other: Version) -> bool:
-    mine, theirs = version.release.key, other.release.key
-    if version.entry.release_id == other.entry.release_id:
-        return True
-    return mine is not None and theirs is not None and mine.origins == theirs.origins
 
 
 def _label(read: Audited, entry: Entry) -> str:
@@ -210,6 +216,9 @@ def _beside(read: Audited, version: Version) -> OtherRows | None:
     numbers: dict[str, tuple[FloatArray, ...]] = {}
     shown: dict[str, BoolArray] = {}
     values: dict[str, OtherValues] = {}
+    apart: dict[str, int] = {}
+    is_here = np.zeros(other.subject.rows, dtype=np.bool_)
+    is_here[at[at >= 0]] = True
     place = pa.array(at, mask=at < 0)
     for here, column in enumerate(read.columns):
         name = column.name.text
@@ -223,12 +232,17 @@ def _beside(read: Audited, version: Version) -> OtherRows | None:
             measured = other.subject.columns[there].released.numbers
             if measured is not None:
                 numbers[name] = (*numbers.get(name, ()), aligned(measured, at))
+                mine = read.subject.columns[here].released.numbers
+                if mine is not None and any(t.keeps_sums for t in before.traits):
+                    differ = np.isnan(mine) != np.isnan(numbers[name][-1])
+                    gone = ~is_here & ~np.isnan(measured)
+                    apart[name] = int(differ.sum() + gone.sum())
             if _shows(column) and _shows(before):
-                mine, theirs = labels_of(
+                first, second = labels_of(
                     array_of(read.table, sql.released_column(here)),
                     array_of(other.table, sql.released_column(there)),
                 )
-                values[name] = OtherValues(mine + 1, theirs + 1, classes)  # NULL is a value
+                values[name] = OtherValues(first + 1, second + 1, classes)  # NULL is a value
     return OtherRows(
         _label(read, version.entry),
         numbers,
@@ -236,6 +250,7 @@ def _beside(read: Audited, version: Version) -> OtherRows | None:
         np.bincount(classes[classes >= 0]),
         shown,
         values,
+        apart,
     )
 
 

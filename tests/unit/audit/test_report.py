@@ -305,7 +305,9 @@ def test_verdict_where_there_is_little_to_say() -> None:
     first, second, third = verdict([], [], [bare, replace(bare, name="bed")], None)
     assert first.startswith("No released column is declared QUASI")
     assert second.startswith("No attack of ours applies")
-    assert third == "It costs nothing, because nothing is treated: ward, bed are released unchanged."
+    assert (
+        third == "It costs nothing, because nothing is treated: ward, bed are released unchanged."
+    )
     assert verdict([], [], [LOST], None)[0] == "No row is released."
     assert "could not be measured" in verdict([], [], [LOST], None)[2]
 

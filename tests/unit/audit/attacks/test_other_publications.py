@@ -159,14 +159,28 @@ def test_who_is_in_one_version_only_made_its_classes_larger() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(*[st.integers(-1, 2)] * 3), min_size=1, max_size=20))
 def test_newly_exposed_is_what_plain_counting_gives(rows: list[tuple[int, int, int]]) -> None:
+    """Not to be in another version is a class there; of the first, only its own rows count."""
     for sides in (2, 3):
-        in_all = [row[:sides] for row in rows if min(row[:sides]) >= 0]
+        mine = [row[:sides] for row in rows if row[0] >= 0]
+        least = max(
+            (min(counts) for i in range(sides) if (counts := sizes([row[i] for row in rows]))),
+            default=0,
+        )
         exposed = sum(
-            in_all.count(row) < min(sum(r[i] == row[i] for r in rows) for i in range(sides))
-            for row in in_all
+            mine.count(row) < least
+            and all(
+                mine.count(row) < sum(r[i] == row[i] for r in rows)
+                for i in range(sides)
+                if row[i] >= 0
+            )
+            for row in mine
         )
         versions = [sized([row[i] for row in rows]) for i in range(sides)]
-        assert newly_exposed(*versions) == pytest.approx(exposed / max(len(in_all), 1))
+        assert newly_exposed(*versions) == pytest.approx(exposed / max(len(mine), 1))
+
+
+def sizes(classes: list[int]) -> list[int]:
+    return [classes.count(one) for one in set(classes) if one >= 0]
 
 
 def test_twenty_releases_leave_little_of_the_noise() -> None:
@@ -209,11 +223,13 @@ def test_values_in_common_are_those_of_plain_sets(
     others = [(c, v) for _, c, v in rows] + more
     classes, values = (np.array(side, dtype=np.int64) for side in zip(*others, strict=True))
     share, alone, of = left_alone(now, there, OtherValues(value, values, classes))
-    people = [row for row in rows if min(row) >= 0]
+    people = [row for row in rows if row[0] >= 0 and row[2] >= 0]
     mine = {c: {v for a, _, v in rows if a == c and v >= 0} for c, _, _ in people}
     theirs = {c: {v for a, v in others if a == c and v >= 0} for _, c, _ in people}
-    left = sum(len(mine[a] & theirs[b]) == 1 for a, b, _ in people)
-    either = sum(len(mine[a]) == 1 or len(theirs[b]) == 1 for a, b, _ in people)
+    # Who is not there is in what is left of the class here.
+    rest = {c: {v for a, b, v in people if (a, b) == (c, -1)} for c, _, _ in people}
+    left = sum(len(mine[a] & (theirs[b] if b >= 0 else rest[a])) == 1 for a, b, _ in people)
+    either = sum(len(mine[a]) == 1 or (b >= 0 and len(theirs[b]) == 1) for a, b, _ in people)
     assert of == len(people)
     assert share == pytest.approx(left / max(len(people), 1))
     assert alone == pytest.approx(either / max(len(people), 1))
