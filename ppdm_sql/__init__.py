@@ -28,6 +28,7 @@ The rooms, from the top; each imports only from those below it:
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ppdm_sql.about import __version__
@@ -50,19 +51,27 @@ if TYPE_CHECKING:
     import duckdb
 
     from ppdm_sql.analyst.session import Analyst
+    from ppdm_sql.audit.report.model import Report
+    from ppdm_sql.engine.result import Result
     from ppdm_sql.owner import Owner
     from ppdm_sql.sites.combine import Combined
     from ppdm_sql.treatments.treatment import Treatment
 
 __all__ = [
+    "Analyst",
     "BindError",
+    "Combined",
     "EngineError",
     "InternalError",
+    "Owner",
     "PpdmError",
     "PrivacyWarning",
     "Refused",
+    "Report",
+    "Result",
     "StatementError",
     "StoreError",
+    "Treatment",
     "TreatmentError",
     "__version__",
     "combine",
@@ -72,6 +81,24 @@ __all__ = [
 ]
 
 # Engine and arrays are imported when they are first needed: `import ppdm_sql` stays quick.
+_TYPES = {
+    "Analyst": "ppdm_sql.analyst.session",
+    "Combined": "ppdm_sql.sites.combine",
+    "Owner": "ppdm_sql.owner",
+    "Report": "ppdm_sql.audit.report.model",
+    "Result": "ppdm_sql.engine.result",
+    "Treatment": "ppdm_sql.treatments.treatment",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _TYPES:
+        raise AttributeError(f"module 'ppdm_sql' has no attribute {name!r}")
+    return getattr(import_module(_TYPES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def connect(

@@ -19,14 +19,20 @@ HEAVY = ("duckdb", "pyarrow", "pandas", "sqlglot", "numpy", "cryptography", "cli
 
 def test_the_public_names_are_these() -> None:
     assert sorted(ppdm_sql.__all__) == [
+        "Analyst",
         "BindError",
+        "Combined",
         "EngineError",
         "InternalError",
+        "Owner",
         "PpdmError",
         "PrivacyWarning",
         "Refused",
+        "Report",
+        "Result",
         "StatementError",
         "StoreError",
+        "Treatment",
         "TreatmentError",
         "__version__",
         "combine",
@@ -48,7 +54,12 @@ def test_nothing_else_looks_public() -> None:
         for name, thing in vars(ppdm_sql).items()
         if not name.startswith("_") and not inspect.ismodule(thing)
     }
-    assert shown - {"annotations", "TYPE_CHECKING"} == set(ppdm_sql.__all__) - {"__version__"}
+    shown -= {"annotations", "TYPE_CHECKING", "import_module"}
+    # Types come when they are asked for.
+    assert shown | set(ppdm_sql._TYPES) == set(ppdm_sql.__all__) - {"__version__"}
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        _ = ppdm_sql.Nothing
+    assert dir(ppdm_sql) == sorted(ppdm_sql.__all__)
 
 
 def test_errors_have_the_roots_they_say() -> None:

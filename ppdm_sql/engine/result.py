@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ppdm_sql.engine.duckdb import withheld
+from ppdm_sql.engine.shown_rows import ShownRows
 from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import StatementError
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Result:
+class Result(ShownRows):
     """The rows of the last statement. As in DuckDB, the next statement ends an unread one."""
 
     def __init__(
@@ -29,6 +30,24 @@ class Result:
         """A second table that belongs to the first: the figures of DESCRIBE RELEASE."""
         self.hint = hint
         """Where all rows of a long table can be had, for whoever shows the first ones."""
+
+    @property
+    def sentence(self) -> str:
+        """What was done; the same as `message`."""
+        return self.message
+
+    def whole(self) -> pa.Table | None:
+        """Return all rows and keep them to be read again; None where there are none."""
+        if self._rows is None or not self.columns:
+            return None
+        if not isinstance(self._rows, TableRows):
+            self._rows = TableRows(self.arrow())
+        return self._rows.arrow()
+
+    @property
+    def description(self) -> list[tuple[Any, ...]]:
+        """Names of the columns first, as DB-API has them; empty when there are no rows."""
+        return [] if self._rows is None else list(self._rows.description or ())
 
     @property
     def columns(self) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ppdm_sql.engine.shown_rows import ShownRows
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,7 +24,7 @@ class Batched(Protocol):
         ...
 
 
-class TableRows:
+class TableRows(ShownRows):
     """Rows that are already here, or still come; `fetch…` hand them out one after another."""
 
     def __init__(self, source: pa.Table | Batched) -> None:
@@ -63,6 +65,10 @@ class TableRows:
         return pa.table(self._source)
 
     to_arrow_table = arrow
+
+    def whole(self) -> pa.Table | None:
+        """Return all rows; None where they still come and can be read once."""
+        return self.arrow() if hasattr(self._source, "to_batches") else None
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         # Python values are made when somebody asks for them, batch by batch.

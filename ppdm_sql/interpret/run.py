@@ -54,6 +54,9 @@ class Interpreted:
     is_complete: bool
     """False where a part had to stay in released terms, under the name of the release."""
 
+    def __str__(self) -> str:
+        return self.original
+
 
 @dataclass(frozen=True, slots=True)
 class ResultsTable:

@@ -95,6 +95,9 @@ class Report:
     outcomes: tuple[Outcome, ...] = ()
     """What was required, judged by the exact figures whatever the report shows of them."""
 
+    def __repr__(self) -> str:
+        return "\n".join(self.verdict)
+
     def measured(self, name: str) -> list[tuple[str, float | None]]:
         """Return what a figure or an attack is about and its value, once for each."""
         found: list[tuple[str, float | None]] = [

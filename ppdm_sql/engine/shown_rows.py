@@ -1,0 +1,86 @@
+"""Rows that show themselves: at a prompt, in a notebook, in a loop."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    import pyarrow as pa
+
+MOST_SHOWN = 20
+"""Rows that a prompt or a notebook shows."""
+
+
+class ShownRows(ABC):
+    """What everything that holds rows has beside `fetch…`: it shows its first rows."""
+
+    @abstractmethod
+    def whole(self) -> pa.Table | None:
+        """Return all rows and keep them to be read again; None where there are none to show."""
+        ...
+
+    @abstractmethod
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """Return the next row, or None."""
+        ...
+
+    @abstractmethod
+    def arrow(self) -> pa.Table:
+        """Return the rows as an Arrow table."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        """Return the rows that are left, one after another."""
+        return iter(self.fetchone, None)
+
+    def pl(self) -> Any:
+        """Return the rows as a polars frame; polars must be installed."""
+        from importlib import import_module
+
+        return import_module("polars").from_arrow(self.arrow())
+
+    def show(self) -> None:
+        """Print the first rows."""
+        print(self)  # noqa: T201 - that is what it is for
+
+    def __repr__(self) -> str:
+        table = self.whole()
+        if table is None:
+            return self.sentence or f"<{type(self).__name__} without rows>"
+        return "\n".join(filter(None, [self.sentence, _text(table), _rest(table)]))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        table = self.whole()
+        said = f"<p>{escape(self.sentence)}</p>" if self.sentence else ""
+        if table is None:
+            return said or "<p>no rows</p>"
+        rest = _rest(table)
+        return (
+            said
+            + _frame(table).to_html(index=False, na_rep="NULL")
+            + (f"<p>{rest}</p>" * bool(rest))
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What was done, where there is something to say."""
+        return ""
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    frame: pd.DataFrame = table.slice(0, MOST_SHOWN).to_pandas()
+    return frame
+
+
+def _text(table: pa.Table) -> str:
+    return _frame(table).to_string(index=False, na_rep="NULL", max_colwidth=60)
+
+
+def _rest(table: pa.Table) -> str:
+    return f"({MOST_SHOWN} of {table.num_rows:,} rows)" if table.num_rows > MOST_SHOWN else ""
