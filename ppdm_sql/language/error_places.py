@@ -122,6 +122,11 @@ def _near_miss(words: list[str]) -> str | None:
         found = words[: len(first) + 1]
         if found[:-1] == first and difflib.get_close_matches(last, found[-1:], cutoff=0.75):
             return f"did you mean '{opening}'?"
+    for opening in STATEMENTS:
+        verb, *rest = opening.split()
+        is_near = difflib.get_close_matches(verb, words[:1], cutoff=0.75)
+        if is_near and rest and words[1 : 1 + len(rest)] == rest:
+            return f"did you mean '{opening}'?"
     if words[0] in _ONLY_OURS:
         return f"did you mean '{words[0]} RELEASE'?"
     if {"RELEASE", "RELEASES", "HIERARCHY", "AGREEMENT"} & set(words[1:4]):

@@ -100,7 +100,9 @@ def _target(cursor: Cursor) -> TargetClause:
             number = parse_number(cursor)
         cursor.expect(")", f"of {start.text}")
     comparison = "<=" if word in _AT_MOST else "="
-    if not cursor.take(*comparison):  # symbols are words of one character
+    # Symbols are words of one character; `k >= 5` is what `--require` calls the same.
+    is_taken = cursor.take(*comparison) or (word not in _AT_MOST and cursor.take(">", "="))
+    if not is_taken:
         cursor.fail(
             f"expected '{comparison}' after {start.text}, found {cursor.found()}",
             f"write {_FORMS[word]}",
@@ -117,5 +119,6 @@ def _percent(cursor: Cursor) -> int | float:
     value = parse_number(cursor)
     if not 0 <= value <= 100:
         cursor.fail("a percentage lies between 0 and 100", span=start.span)
-    cursor.expect("PERCENT")
+    if not cursor.take("%"):
+        cursor.expect("PERCENT")
     return value

@@ -434,9 +434,9 @@ def test_describing_a_release_called_release() -> None:
         ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a", "expected 'UNTIL'", ""),
         ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL m = 2", "expected a target", "m"),
         (
-            "CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL k >= 2",
+            "CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL k <= 2",
             "expected '=' after k",
-            ">",
+            "<",
         ),
         ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL l = 2", "l needs a column", "l"),
         ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL t(b) = 2", "expected '<='", "="),
@@ -509,3 +509,15 @@ def test_the_canonical_text() -> None:
     assert unparse(parse("explain release a.b")) == 'EXPLAIN RELEASE "a"."b" FOR duckdb'
     assert unparse(parse("drop release if exists r")) == 'DROP RELEASE IF EXISTS "r"'
     assert unparse(PlainSql("select  1")) == "select  1"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("UNTIL k >= 5, l(b) >= 2", "UNTIL k = 5, l(b) = 2"),
+        ("UNTIL k = 5 SUPPRESS AT MOST 5%", "UNTIL k = 5 SUPPRESS AT MOST 5 PERCENT"),
+    ],
+)
+def test_targets_are_written_as_requirements_are(one: str, other: str) -> None:
+    head = "CREATE RELEASE r FROM t (a QUASI, b SENSITIVE) GENERALIZE a "
+    assert parse_script(head + one) == parse_script(head + other)
