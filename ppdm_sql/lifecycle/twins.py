@@ -68,28 +68,32 @@ def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
     tells it, and does not tell everything: what is different in every row tells any column.
     """
     first, second = (column_of(column.name.text, _ROWS) for column in (one, other))
+    pair = exp.func("ROW", first.copy(), second.copy(), dialect="duckdb")
     counts: dict[str, exp.Expr] = {
-        "first": exp.Count(this=exp.Distinct(expressions=[first])),
-        "second": exp.Count(this=exp.Distinct(expressions=[second])),
-        "pairs": exp.Count(
-            this=exp.Distinct(
-                expressions=[exp.func("ROW", first.copy(), second.copy(), dialect="duckdb")]
-            )
-        ),
+        "first": _different(first),
+        "second": _different(second),
+        "pairs": exp.Count(this=exp.Distinct(expressions=[pair])),
+        "rows": exp.Count(this=exp.Star()),
     }
-    both = exp.and_(
-        *(
-            exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
-            for value in (first, second)
-        )
-    )
-    counts["rows"] = exp.Count(this=exp.Star())
     query = exp.select(*(named(tree, name) for name, tree in counts.items()))
-    query = query.from_(source_table(version.release.source, _ROWS)).where(both)
+    query = query.from_(source_table(version.release.source, _ROWS))
     (row,) = version.engine.query(query).to_pylist()
     if row["first"] < 2:
         return False
     if one.origins & other.origins:
         return True  # whatever was computed, it tells something of the same column
-    told = row["pairs"] <= _NEARLY * row["second"]
-    return bool(told and row["second"] > 2 and 2 * row["second"] <= row["rows"])
+    # What is different in every row tells any column, and a flag is told by many.
+    told = row["pairs"] <= _NEARLY * row["second"] and row["second"] > 2
+    tells = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
+    return bool(
+        (told and 2 * row["second"] <= row["rows"]) or (tells and 2 * row["first"] <= row["rows"])
+    )
+
+
+def _different(value: exp.Expr) -> exp.Expr:
+    """Return how many different values there are; NULL is one: a flag may be true or nothing."""
+    missing = exp.func("BOOL_OR", exp.Is(this=value.copy(), expression=exp.null()))
+    return exp.Add(
+        this=exp.Count(this=exp.Distinct(expressions=[value.copy()])),
+        expression=exp.Coalesce(this=exp.cast(missing, "INT"), expressions=[exp.Literal.number(0)]),
+    )

@@ -21,7 +21,7 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.release.compile import rows_with, source_table
-from ppdm_sql.release.lineage import is_followed, may_share, written_source
+from ppdm_sql.release.lineage import is_plain, may_share, written_source
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import same_persons
 from ppdm_sql.store import catalog, parameters
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Outgoing, Publication
+    from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.treatments.traits import Traits
 
 _HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
-_STAR = "ppdm_star"
+_STAR, _SHOWN = "ppdm_star", "ppdm_shown"
 _MOST_VERSIONS = 20
 """Versions that classes are counted together with: each costs a join."""
 _FEW = 5
@@ -56,10 +57,11 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
         drawn = _drawn(rule, dict(row), version.entry.tables)
         for name, column in zip(rule.names, rule.columns, strict=True):
             told: list[object] = [column.identity, drawn]
-            is_by_row = any(one.uses_row_key for one in rule.traits) and key_column is not None
-            if not is_followed(column.identity) or (
-                is_by_row and key_column is not None and not is_followed(key_column.identity)
-            ):
+            read = [column]
+            if key_column is not None and any(one.uses_row_key for one in rule.traits):
+                told.append(key_column.identity)
+                read.append(key_column)
+            if not all(is_plain(one) for one in read):
                 told.append(source)
             key = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
             origins = column.origins or frozenset({column.identity})
@@ -150,26 +152,30 @@ def _sums(
                 if may_share(other.origins, column.origins)
                 and any(traits.keeps_sums for traits in _traits(releases, other))
             ]
+            place = (one.release_id, one.version)
             more = abs(outgoing.rows - one.rows)
-            if not summed or (not 0 < more < _FEW and (one.release_id, one.version) in seen):
+            if not summed or (place in seen and not 0 < more < _FEW):
                 continue
-            seen.add((one.release_id, one.version))
-            known = None
-            if not 0 < more < _FEW:
-                known = _apart(releases, version, one, column.name, summed[0])
-                more = 0 if known is None else known
-            if 0 < more < _FEW:
+            seen.add(place)
+            is_same = place == (outgoing.entry.release_id, outgoing.entry.version)
+            apart = (
+                []
+                if is_same
+                else [_apart(releases, version, one, column.name, name) for name in summed]
+            )
+            few = [count for count in (more, *apart) if count is not None and 0 < count < _FEW]
+            if few:
                 yield (
                     f"{outgoing.entry.name}: sums of '{column.name}' were published before, of"
-                    f" {plural(more, 'row')} more or less: the difference of the two sums is"
+                    f" {plural(min(few), 'row')} more or less: the difference of the two sums is"
                     " the sum of these alone"
                 )
                 break
-            if known is None and one.release_id != outgoing.entry.release_id:
+            if None in apart:
                 yield (
                     f"{outgoing.entry.name}: sums of '{column.name}' were published before by"
-                    f" {one.release}; without a KEY that both list in the same way it cannot be"
-                    " counted how many rows differ"
+                    f" {one.release}; without a KEY that both list, and one column that both sum, it"
+                    " cannot be counted how many rows differ"
                 )
                 break
 
@@ -177,29 +183,49 @@ def _sums(
 def _apart(
     releases: Releases, version: Version, published: PublishedRelease, here: str, there: str
 ) -> int | None:
-    """Return how many persons have a value in one of two versions only; None if nobody can tell."""
+    """Return how many values two versions do not have in common; None if nobody can tell."""
     other = _opened(releases, published)
     if other is None or not same_persons(version, other):
         return None
+    first, second = _column_of(version, here), _column_of(other, there)
+    is_one = first.identity == second.identity and is_plain(first) and is_plain(second)
+    if not is_one and version.release.source != other.release.source:
+        return None  # equal persons may have other values
     sides = []
     for side, name, alias in ((version, here, _HERE), (other, there, _THERE)):
         inner = _with_person(side).subquery(exp.to_identifier(_BOTH, quoted=True))
-        known = exp.Not(this=exp.Is(this=column_of(name, _BOTH), expression=exp.null()))
-        rows = exp.select(column_of(_PERSON, _BOTH)).from_(inner).where(known).distinct()
+        person = column_of(_PERSON, _BOTH)
+        known = named(exp.Count(this=column_of(name, _BOTH)), _COUNT)
+        rows = exp.select(person, known).from_(inner).group_by(person.copy())
         sides.append(rows.subquery(exp.to_identifier(alias, quoted=True)))
-    on = exp.EQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
-    alone = exp.or_(
-        *(
-            exp.Is(this=column_of(_PERSON, alias), expression=exp.null())
-            for alias in (_HERE, _THERE)
-        )
-    )
-    count = exp.select(named(exp.Count(this=exp.Star()), _COUNT)).from_(sides[0])
+    zero = exp.Literal.number(0)
+    counts = [
+        exp.Coalesce(this=column_of(_COUNT, alias), expressions=[zero.copy()])
+        for alias in (_HERE, _THERE)
+    ]
+    differ = exp.Abs(this=exp.Sub(this=counts[0], expression=counts[1]))
+    total = exp.cast(exp.Coalesce(this=exp.Sum(this=differ), expressions=[zero.copy()]), "BIGINT")
+    query = exp.select(named(total, _COUNT)).from_(sides[0])
     try:
-        found = version.engine.query(count.join(sides[1], on=on, join_type="full").where(alone))
+        found = version.engine.query(query.join(sides[1], on=_same_person(), join_type="full"))
     except PpdmError:
         return None  # its source is not what it was
     return int(found.column(_COUNT)[0].as_py())
+
+
+def _column_of(version: Version, name: str) -> InputColumn:
+    """Return the source column of a released one."""
+    return next(
+        column
+        for rule in version.release.released_rules
+        for released, column in zip(rule.names, rule.columns, strict=True)
+        if released.text == name
+    )
+
+
+def _same_person() -> exp.Expr:
+    """Rows without a KEY are one person's, here and there."""
+    return exp.NullSafeEQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
 
 
 def _with_person(version: Version) -> exp.Select:
@@ -231,23 +257,25 @@ def _classes(
         other = _opened(releases, one)
         groupings = [grouping, None if other is None else find_grouping(other.release)]
         k = max((found.k for found in groupings if found is not None), default=1)
-        if k < 2 or not all(_quasi(side) for side in (version, other) if side is not None):
+        if k < 2:
             continue
-        if other is None or not same_persons(version, other):
-            shown = {origin for column in one.columns for origin in column.origins}
-            if not shown & _quasi_origins(version):
-                continue
+        quasi = frozenset(_quasi_origins(version))
+        is_countable = other is not None and same_persons(version, other)
+        if not is_countable and not any(may_share(c.origins, quasi) for c in one.columns):
+            continue
+        row = None
+        if other is not None and is_countable:
+            try:
+                (row,) = version.engine.query(_together(version, other, k)).to_pylist()
+            except PpdmError:
+                row = None  # its source is not what it was
+        if row is None:
             yield (
                 f"{version.entry.name}: {one.release} was published before and shows columns of the"
                 " same tables; without a KEY that both list, classes of the two together cannot be"
                 " counted"
             )
-            continue
-        try:
-            (row,) = version.engine.query(_together(version, other, k)).to_pylist()
-        except PpdmError:
-            continue  # its source is not what it was
-        if row["persons"]:
+        elif row["persons"]:
             yield (
                 f"{version.entry.name}: together with {one.release}, which was published before,"
                 f" {plural(row['persons'], 'person')} of today's rows are in classes below"
@@ -256,56 +284,79 @@ def _classes(
 
 
 def _together(version: Version, other: Version, k: int) -> exp.Select:
-    """Return how many persons are in classes below k of what two versions show, and the least."""
-    mine, theirs = _shown(version, _HERE), _shown(other, _THERE)
-    on = exp.EQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
-    columns: list[exp.Expr] = [column_of(name, _HERE) for name in mine[1]]
-    columns += [column_of(name, _THERE) for name in theirs[1]]
-    # Who is in one of them only is a class, too: what is left when one is taken from the other.
-    columns += [
-        exp.Is(this=column_of(_PERSON, alias), expression=exp.null()) for alias in (_HERE, _THERE)
-    ]
-    either = exp.Coalesce(this=column_of(_PERSON, _HERE), expressions=[column_of(_PERSON, _THERE)])
-    persons = exp.Count(this=exp.Distinct(expressions=[either]))
-    classes = (
-        exp.select(named(persons, _COUNT))
-        .from_(mine[0])
-        .join(theirs[0], on=on, join_type="full")
-        .group_by(*(column.copy() for column in columns))
-    )
-    small = exp.LT(this=column_of(_COUNT, _BOTH), expression=exp.Literal.number(k))
-    total = exp.Coalesce(
-        this=exp.Sum(this=column_of(_COUNT, _BOTH)), expressions=[exp.Literal.number(0)]
-    )
+    """Return how many persons are in a class below k of what two versions show, and the least.
+
+    By all rows of a person: a class is of persons of whom both show the same. It counts where it is
+    smaller than what one of the two shows. Not to be in one of them is something shown, too.
+    """
+    sides = [_by_person(side, alias) for side, alias in ((version, _HERE), (other, _THERE))]
+    shown = [column_of(_SHOWN, alias) for alias in (_HERE, _THERE)]
+    sizes: dict[str, exp.Expr] = {
+        _COUNT: _crowd(*shown),
+        "a": _crowd(shown[0]),
+        "b": _crowd(shown[1]),
+    }
+    joined = exp.select(*(named(tree, name) for name, tree in sizes.items())).from_(sides[0])
+    joined = joined.join(sides[1], on=_same_person(), join_type="full")
+    for alias in (_HERE, _THERE):  # of stars nothing is seen, outside WHEN nothing is promised
+        exempt = exp.Coalesce(this=column_of(_STAR, alias), expressions=[exp.false()])
+        joined = joined.where(exp.Not(this=exempt))
+    size = column_of(_COUNT, _BOTH)
+    small = exp.LT(this=size, expression=exp.Literal.number(k))
+    crowd = exp.Greatest(this=column_of("a", _BOTH), expressions=[column_of("b", _BOTH)])
     return (
         exp.select(
-            named(exp.cast(total, "BIGINT"), "persons"),
-            named(exp.Min(this=column_of(_COUNT, _BOTH)), "least"),
+            named(exp.Count(this=exp.Star()), "persons"),
+            named(exp.Min(this=size.copy()), "least"),
         )
-        .from_(classes.subquery(exp.to_identifier(_BOTH, quoted=True)))
-        .where(small)
+        .from_(joined.subquery(exp.to_identifier(_BOTH, quoted=True)))
+        .where(exp.and_(small, exp.LT(this=size.copy(), expression=crowd)))
     )
 
 
-def _shown(version: Version, alias: str) -> tuple[exp.Subquery, list[str]]:
-    """Return the rows of a version with their person, and its QUASI columns."""
+def _crowd(*shown: exp.Expr) -> exp.Expr:
+    """Return how many persons show the same; who shows nothing is in no crowd of a single one."""
+    window = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[one.copy() for one in shown])
+    if len(shown) > 1:
+        return window
+    nothing = exp.Is(this=shown[0].copy(), expression=exp.null())
+    return exp.case().when(nothing, exp.Literal.number(0)).else_(window)
+
+
+def _by_person(version: Version, alias: str) -> exp.Subquery:
+    """Return what all rows of each person show."""
+    rows, exempt = _shown(version, alias)
+    cells = [exp.cast(column_of(name, alias), "VARCHAR") for name in _quasi(version)]
+    cells.append(exp.cast(exp.Literal.number(1), "VARCHAR"))  # without QUASI, all are alike
+    row = exp.func("ROW", *cells, dialect="duckdb")
+    listed: exp.Expr = exp.ArrayAgg(this=row)
+    is_exempt: exp.Expr = exp.false()
+    if exempt is not None:
+        counted = exp.Where(this=exp.Not(this=exp.paren(exempt.copy())))
+        listed = exp.Filter(this=listed, expression=counted)
+        is_exempt = exp.func("BOOL_AND", exempt, dialect="duckdb")
+    everything = exp.func("LIST_SORT", listed, dialect="duckdb")
+    person = column_of(_PERSON, alias)
+    query = exp.select(person, named(everything, _SHOWN), named(is_exempt, _STAR))
+    query = query.from_(rows).group_by(person.copy())
+    return query.subquery(exp.to_identifier(alias, quoted=True))
+
+
+def _shown(version: Version, alias: str) -> tuple[exp.Subquery, exp.Expr | None]:
+    """Return the rows of a version with their person, and which of them are promised nothing."""
     key = version.release.key
     assert key is not None  # asked before
     person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
     carried: dict[str, exp.Expr] = {_PERSON: person}
     grouping = find_grouping(version.release)
     if grouping is None:
-        rows = rows_with(version, carried)
-        return rows.subquery(exp.to_identifier(alias, quoted=True)), _quasi(version)
-    # Rows outside WHEN are not promised anything, and of stars nothing is seen.
+        return rows_with(version, carried).subquery(exp.to_identifier(alias, quoted=True)), None
+    exempt: exp.Expr = column_of(_STAR, alias)
     if grouping.when is not None:
         carried[HIGH] = high_flag(grouping.when)
-    inner = grouped_select(version, carried, suppressed_flag=_STAR)
-    treated = exp.select("*").from_(inner.subquery(exp.to_identifier(alias, quoted=True)))
-    treated = treated.where(exp.Not(this=column_of(_STAR, alias)))
-    if grouping.when is not None:
-        treated = treated.where(column_of(HIGH, alias))
-    return treated.subquery(exp.to_identifier(alias, quoted=True)), _quasi(version)
+        exempt = exp.or_(exempt, exp.Not(this=column_of(HIGH, alias)))
+    rows = grouped_select(version, carried, suppressed_flag=_STAR)
+    return rows.subquery(exp.to_identifier(alias, quoted=True)), exempt
 
 
 def _quasi(version: Version) -> list[str]:

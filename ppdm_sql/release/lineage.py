@@ -26,6 +26,7 @@ from ppdm_sql.release.select_trees import (
     pick_table,
     projected,
     renames_columns,
+    same_place,
     table_name,
     tables_of,
     written_as,
@@ -33,6 +34,7 @@ from ppdm_sql.release.select_trees import (
 
 if TYPE_CHECKING:
     from ppdm_sql.release.model import Relation, SourceCatalog
+    from ppdm_sql.treatments.protocol import InputColumn
 
 _DEEPEST = 32
 _UNFOLLOWED = "column:"
@@ -77,12 +79,12 @@ def written_source(catalog: SourceCatalog, source: Source) -> str:
             if relation.view_sql is not None:
                 texts.append(relation.view_sql)
                 waiting += named_tables(relation.view_sql)
-    return "\n".join(sorted(texts))
+    return "\n".join([*sorted(texts), catalog.macro_texts()])
 
 
-def is_followed(column: str) -> bool:
-    """Tell whether an identity is a column of a table or file, not merely a name."""
-    return not column.startswith(_UNFOLLOWED)
+def is_plain(column: InputColumn) -> bool:
+    """Tell whether a column is one of a table or file as it is, not something computed."""
+    return column.origins == {column.identity} and not column.identity.startswith(_UNFOLLOWED)
 
 
 def passed_releases(
@@ -150,9 +152,9 @@ class _Trace:
         while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("joins"):
             query = query.this
         if isinstance(query, exp.SetOperation) and depth:
-            sides = (query.left, query.right)
-            return frozenset().union(
-                *(self.origins(side, column, ctes, depth - 1) for side in sides)
+            right = query.right if query.args.get("by_name") else same_place(query, column)
+            return self.origins(query.left, column, ctes, depth - 1) | (
+                self.origins(right, column, ctes, depth - 1)
             )
         tables = tables_of(query) if isinstance(query, exp.Select) else None
         if not isinstance(query, exp.Select) or tables is None or depth == 0:
@@ -161,7 +163,9 @@ class _Trace:
         read, is_followed = self._read_columns(query, column)
         found: set[str] = set() if is_followed else set(_unknown(column))
         for qualifier, original in read:
-            picked = pick_table(tables, qualifier) or self._only_one_with(tables, original, ctes)
+            picked = pick_table(tables, qualifier)
+            if picked is None and qualifier is None:
+                picked = self._only_one_with(tables, original, ctes)
             outputs = {Name(one.alias) for one in query.expressions if one.alias} - {column}
             if qualifier is None and original in outputs and picked is not None:
                 picked = picked if self._has(picked, original, ctes) else None
@@ -185,8 +189,15 @@ class _Trace:
         if plain is not None:
             return [plain], True
         tree = written_as(query, column)
-        if tree is None:
-            return [(None, column)], True
+        if tree is None:  # by one of several stars, or by something that names columns itself
+            names_itself = (exp.Columns, exp.Unnest, exp.Explode, exp.PositionalColumn)
+            is_plain = not any(
+                one.find(*names_itself)
+                or ((star := one.find(exp.Star)) and star.args.get("rename"))
+                for one in query.expressions
+            )
+            has_stars = any(one.is_star for one in query.expressions) or not query.expressions
+            return ([(None, column)], True) if is_plain and has_stars else ([], False)
         parts = [tree]
         windows = {Name(one.name): one for one in query.args.get("windows") or ()}
         is_followed = tree.find(exp.Columns, exp.PositionalColumn, exp.Query) is None
@@ -195,8 +206,11 @@ class _Trace:
                 is_followed &= Name(window.alias) in windows
                 # One named window may build on another: all of them are read then.
                 parts += windows.values()
-        for call in tree.find_all(exp.Anonymous):
-            is_followed &= not self.catalog.is_macro(Name(call.name))
+        for call in tree.find_all(exp.Func):
+            name = call.name if isinstance(call, exp.Anonymous) else call.sql_name()
+            is_followed &= not self.catalog.is_macro(Name(name))
+        stars = (one for one in tree.find_all(exp.Star) if not isinstance(one.parent, exp.Count))
+        is_followed &= next(stars, None) is None
         read = [
             (Name(one.table) if one.table else None, Name(one.name))
             for part in parts

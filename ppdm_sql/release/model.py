@@ -189,6 +189,10 @@ class SourceCatalog(Protocol):
         """Whether a function is a macro of the owner's, which may read anything."""
         ...
 
+    def macro_texts(self) -> str:
+        """Return what the macros of the owner's say."""
+        ...
+
     def is_release(self, name: QualifiedName) -> bool:
         """Whether a view is a release, by its full name."""
         ...

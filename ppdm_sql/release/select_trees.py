@@ -95,6 +95,31 @@ def behind_list(table: exp.Expr, inner: exp.Expr | None, column: Name) -> Name:
     return Name(outputs[at].output_name)
 
 
+def same_place(query: exp.SetOperation, column: Name) -> exp.Expr | None:
+    """Return the right side of a UNION, its output at the place of a column called like it.
+
+    UNION goes by place. Stars on both sides are taken to bring columns of the same names.
+    """
+    left, right = query.left, query.right
+    while isinstance(left, exp.SetOperation | exp.Subquery | exp.Paren):
+        left = left.left if isinstance(left, exp.SetOperation) else left.this
+    while isinstance(right, exp.Subquery | exp.Paren):
+        right = right.this
+    if not isinstance(left, exp.Select) or not isinstance(right, exp.Select):
+        found: exp.Expr = query.right
+        return found
+    if all(any(one.is_star for one in side.expressions) for side in (left, right)):
+        return right
+    names = [Name(one.output_name) for one in left.expressions]
+    is_listed = not any(one.is_star for one in (*left.expressions, *right.expressions))
+    if not is_listed or column not in names or names.index(column) >= len(right.expressions):
+        return None
+    moved = right.copy()
+    place = moved.expressions[names.index(column)]
+    moved.set("expressions", [exp.alias_(place.unalias(), column.text, quoted=True)])
+    return moved
+
+
 def written_as(query: exp.Select, column: Name) -> exp.Expr | None:
     """Return the expression of an output column; None if none is written there."""
     for projection in query.expressions:

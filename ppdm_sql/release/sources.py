@@ -42,7 +42,7 @@ _RELATIONS = (
 )
 
 _MACROS = (
-    "SELECT DISTINCT function_name AS name FROM duckdb_functions()"
+    "SELECT DISTINCT function_name AS name, macro_definition AS text FROM duckdb_functions()"
     " WHERE NOT internal AND system.main.contains(function_type, 'macro')"
 )
 
@@ -106,12 +106,16 @@ class Sources:
 
     def is_macro(self, name: Name) -> bool:
         """Whether a function is a macro of the owner's."""
-        return name in self._macros
+        return any(Name(one) == name for one, _ in self._macros)
+
+    def macro_texts(self) -> str:
+        """Return what the macros of the owner's say."""
+        return "\n".join(sorted(f"{name}: {text}" for name, text in self._macros))
 
     @cached_property
-    def _macros(self) -> frozenset[Name]:
-        rows = self._engine.query(_MACROS).column("name").to_pylist()
-        return frozenset(map(Name, rows))
+    def _macros(self) -> list[tuple[str, str]]:
+        rows = self._engine.query(_MACROS)
+        return [(row["name"], row["text"]) for row in rows.to_pylist()]
 
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         """Return the tables a source reads in the end, behind views and macros."""

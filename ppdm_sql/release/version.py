@@ -14,7 +14,7 @@ from ppdm_sql.errors import BindError, placed_at
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease
 from ppdm_sql.release.compile import release_select
-from ppdm_sql.release.lineage import is_followed
+from ppdm_sql.release.lineage import is_plain
 from ppdm_sql.release.model import Plan
 from ppdm_sql.store import catalog, parameters
 
@@ -100,5 +100,5 @@ def same_persons(one: Version, other: Version) -> bool:
     if mine is None or theirs is None:
         return False
     return mine.identity == theirs.identity and (
-        is_followed(mine.identity) or one.release.source == other.release.source
+        (is_plain(mine) and is_plain(theirs)) or one.release.source == other.release.source
     )

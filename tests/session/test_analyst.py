@@ -133,12 +133,12 @@ def test_an_error_points_into_the_statement(study: Analyst) -> None:
 
 
 def test_time_is_up(file: Path) -> None:
-    with ppdm_sql.open_release(file, timeout_s=0.5) as study:
+    with ppdm_sql.open_release(file, timeout_s=3) as study:
         pid = process_of(study)
         start = time.perf_counter()
-        with pytest.raises(ppdm_sql.EngineError, match=r"took longer than 0.5 s and was stopped"):
+        with pytest.raises(ppdm_sql.EngineError, match=r"took longer than 3 s and was stopped"):
             study.sql(SLOW)
-        assert time.perf_counter() - start < 4
+        assert time.perf_counter() - start < 12
         assert not is_running(pid)
         assert study.sql("SELECT 1").fetchall() == [(1,)]
         assert process_of(study) != pid
@@ -159,7 +159,7 @@ def test_ctrl_c_ends_the_work(study: Analyst) -> None:
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         study.sql(SLOW)
-    assert time.perf_counter() - start < 4
+    assert time.perf_counter() - start < 12
     assert not is_running(pid)
     assert study.sql("SELECT 1").fetchall() == [(1,)]
 

@@ -63,6 +63,9 @@ class Catalog:
     def is_macro(self, name: Name) -> bool:
         return False
 
+    def macro_texts(self) -> str:
+        return ""
+
     def is_release(self, name: QualifiedName) -> bool:
         return False
 

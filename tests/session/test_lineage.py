@@ -289,6 +289,9 @@ class Nothing:
     def is_macro(self, name: Name) -> bool:
         return False
 
+    def macro_texts(self) -> str:
+        return ""
+
     def is_release(self, name: QualifiedName) -> bool:
         return False
 

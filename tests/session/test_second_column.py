@@ -259,3 +259,127 @@ def test_groups_of_rows_of_one_person_are_warned_of(owner: Owner) -> None:
     )
     with pytest.warns(PrivacyWarning, match="a group of rows may be one person's"):
         owner.execute(SUMS.format("a", "v"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT id, age, CASE WHEN age = 33 AND id < 1000 THEN 'x' END AS a2 FROM t)",
+        "(SELECT id, age, w AS a2 FROM t WHERE id < 0 UNION ALL SELECT id, age, age FROM t)",
+        "(SELECT id, age, unnest({'a2': age}) FROM t)",
+        "(SELECT id, age, * EXCLUDE (id, w) RENAME (age AS a2) FROM t)",
+        "(SELECT id, age, concat(id % 3, *COLUMNS('^age$')) AS a2 FROM t)",
+        "(SELECT id, age, soundex(id) AS a2 FROM main.t)",
+    ],
+)
+def test_what_names_columns_itself_is_not_taken_for_another(owner: Owner, source: str) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i::INT AS id, (i % 40)::INT AS age, (i % 7)::INT AS w, 1 AS a2"
+        " FROM range(2000) r (i); CREATE HIERARCHY ages AS RANGES (5, 10, 20);"
+        "CREATE MACRO soundex(x) AS (SELECT any_value(age) + 1 FROM main.t AS o WHERE o.id = x)"
+    )
+    with pytest.raises(Refused) as caught:
+        owner.execute(
+            f"CREATE RELEASE r.x FROM {source} (id KEY, age QUASI, a2 NEUTRAL)"
+            " GENERALIZE age USING ages UNTIL k = 200"
+        )
+    assert caught.value.code == "twin"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("FROM t (id KEY, ", "FROM t (id2 KEY, "),
+        (
+            "FROM (SELECT id, w + 1 AS x, x AS w FROM t) (id KEY, ",
+            "FROM (SELECT id, w + 2 AS x, x AS w FROM t) (id KEY, ",
+        ),
+    ],
+)
+def test_another_key_is_another_draw(owner: Owner, tmp_path: Path, first: str, second: str) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, -i AS id2, i % 60 AS w FROM range(500) r (i)")
+    for name, source in (("a", first), ("b", second)):
+        owner.execute(f"CREATE RELEASE r.{name} {source} w SENSITIVE AS noise(normal(0, 20)))")
+    owner.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    with pytest.raises(Refused, match="2 noises of 'w' are published"):
+        owner.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_a_macro_that_was_replaced_is_another_draw(owner: Owner, tmp_path: Path) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i % 60 AS w FROM range(500) r (i)")
+    for number, name in enumerate("ab"):
+        owner.execute(f"CREATE OR REPLACE MACRO f(x) AS x + {number}")
+        owner.execute(NOISE.format(name, "(SELECT id, f(w) AS w FROM t)"))
+        if name == "a":
+            owner.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    with pytest.raises(Refused, match="2 noises of 'w' are published"):
+        owner.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("before", "second"),
+    [
+        ("", "CREATE OR REPLACE RELEASE r.a FROM (SELECT pay FROM p WHERE id <> 5) (pay SENSITIVE AS microaggregation(size => 5))"),
+        ("", SUMS.format("b", "(SELECT id, CASE WHEN id = 5 THEN 0 ELSE pay END AS pay FROM p)")),
+        ("INSERT INTO p VALUES (7, 700)", SUMS.format("b", "p")),
+    ],
+)  # fmt: skip
+def test_other_values_of_the_same_people_are_told(
+    owner: Owner, tmp_path: Path, before: str, second: str
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)  # of a KEY that repeats
+        owner.execute("CREATE TABLE p AS SELECT i AS id, i * 7 AS pay FROM range(300) t (i)")
+        source = "(SELECT * FROM p WHERE pay < 9999)"
+        owner.execute(
+            SUMS.format("a", source)
+            if "OR REPLACE" not in second
+            else "CREATE RELEASE r.a FROM p (pay SENSITIVE AS microaggregation(size => 5))"
+        )
+        owner.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+        owner.execute(f"{before}; {second}")
+        name = "r.a" if "OR REPLACE" in second else "r.b"
+        with pytest.raises(Refused, match="sums of 'pay' were published before"):
+            owner.publish(name, to=tmp_path / "b.duckdb", strict=True)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "CREATE VIEW v (id, age, diag) AS SELECT id, age, diag FROM p WHERE consent; CREATE RELEASE r.b FROM v (id KEY, age QUASI, diag SENSITIVE) GENERALIZE age USING ages UNTIL k = 10",
+        "CREATE RELEASE r.b FROM (SELECT * FROM p WHERE id <> 61) (id KEY, diag SENSITIVE)",
+    ],
+)
+def test_who_is_missing_in_any_other_release_is_told(
+    consented: Owner, tmp_path: Path, second: str
+) -> None:
+    consented.execute(second)
+    consented.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    with pytest.raises(Refused, match=r"r\.b: "):
+        consented.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_people_without_a_key_who_are_left_out_are_told(consented: Owner, tmp_path: Path) -> None:
+    consented.execute(
+        "UPDATE p SET id = NULL WHERE id = 61;"
+        "CREATE RELEASE r.b FROM (SELECT * FROM p WHERE id IS NOT NULL)"
+        " (id KEY, age QUASI, diag SENSITIVE) GENERALIZE age USING ages UNTIL k = 10"
+    )
+    consented.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    with pytest.raises(Refused, match="in classes below"):
+        consented.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_the_same_classes_of_people_with_several_rows_are_no_alarm(
+    owner: Owner, tmp_path: Path
+) -> None:
+    owner.execute(
+        "CREATE TABLE v AS SELECT i // 3 AS pat, (hash(i) % 60)::INT AS age FROM range(900) t (i);"
+        "CREATE HIERARCHY ages AS RANGES (5, 10)"
+    )
+    for name in "ab":
+        owner.execute(
+            f"CREATE RELEASE r.{name} FROM v (pat KEY, age QUASI)"
+            " GENERALIZE age USING ages UNTIL k = 20"
+        )
+        owner.publish(f"r.{name}", to=tmp_path / f"{name}.duckdb", strict=True)
