@@ -16,11 +16,11 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import PpdmError, plural
-from ppdm_sql.groups.compile import HIGH, find_grouping, fixed_quasi, grouped_select, high_flag
-from ppdm_sql.language.syntax import Role
+from ppdm_sql.groups.compile import find_grouping, fixed_quasi
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
-from ppdm_sql.release.compile import rows_with, source_table
+from ppdm_sql.publish.two_versions import small_classes, values_apart
+from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import is_plain, may_share, written_source
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import same_persons
@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Outgoing, Publication
-    from ppdm_sql.treatments.protocol import InputColumn
     from ppdm_sql.treatments.traits import Traits
 
-_HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
-_STAR, _SHOWN = "ppdm_star", "ppdm_shown"
+_ROWS, _COUNT = "s", "n"
 _MOST_VERSIONS = 20
 """Versions that classes are counted together with: each costs a join."""
 _FEW = 5
@@ -74,8 +72,8 @@ def persons_of(version: Version) -> int | None:
     key = version.release.key
     if key is None:
         return None
-    counted = exp.Count(this=exp.Distinct(expressions=[column_of(key.name.text, _HERE)]))
-    query = exp.select(named(counted, _COUNT)).from_(source_table(version.release.source, _HERE))
+    counted = exp.Count(this=exp.Distinct(expressions=[column_of(key.name.text, _ROWS)]))
+    query = exp.select(named(counted, _COUNT)).from_(source_table(version.release.source, _ROWS))
     return int(version.engine.query(query).column(_COUNT)[0].as_py())
 
 
@@ -158,11 +156,11 @@ def _sums(
                 continue
             seen.add(place)
             is_same = place == (outgoing.entry.release_id, outgoing.entry.version)
-            apart = (
-                []
-                if is_same
-                else [_apart(releases, version, one, column.name, name) for name in summed]
-            )
+            other = None if is_same else _opened(releases, one)
+            apart = [
+                None if other is None else values_apart(version, other, column.name, name)
+                for name in (() if is_same else summed)
+            ]
             few = [count for count in (more, *apart) if count is not None and 0 < count < _FEW]
             if few:
                 yield (
@@ -178,64 +176,6 @@ def _sums(
                     " cannot be counted how many rows differ"
                 )
                 break
-
-
-def _apart(
-    releases: Releases, version: Version, published: PublishedRelease, here: str, there: str
-) -> int | None:
-    """Return how many values two versions do not have in common; None if nobody can tell."""
-    other = _opened(releases, published)
-    if other is None or not same_persons(version, other):
-        return None
-    first, second = _column_of(version, here), _column_of(other, there)
-    is_one = first.identity == second.identity and is_plain(first) and is_plain(second)
-    if not is_one and version.release.source != other.release.source:
-        return None  # equal persons may have other values
-    sides = []
-    for side, name, alias in ((version, here, _HERE), (other, there, _THERE)):
-        inner = _with_person(side).subquery(exp.to_identifier(_BOTH, quoted=True))
-        person = column_of(_PERSON, _BOTH)
-        known = named(exp.Count(this=column_of(name, _BOTH)), _COUNT)
-        rows = exp.select(person, known).from_(inner).group_by(person.copy())
-        sides.append(rows.subquery(exp.to_identifier(alias, quoted=True)))
-    zero = exp.Literal.number(0)
-    counts = [
-        exp.Coalesce(this=column_of(_COUNT, alias), expressions=[zero.copy()])
-        for alias in (_HERE, _THERE)
-    ]
-    differ = exp.Abs(this=exp.Sub(this=counts[0], expression=counts[1]))
-    total = exp.cast(exp.Coalesce(this=exp.Sum(this=differ), expressions=[zero.copy()]), "BIGINT")
-    query = exp.select(named(total, _COUNT)).from_(sides[0])
-    try:
-        found = version.engine.query(query.join(sides[1], on=_same_person(), join_type="full"))
-    except PpdmError:
-        return None  # its source is not what it was
-    return int(found.column(_COUNT)[0].as_py())
-
-
-def _column_of(version: Version, name: str) -> InputColumn:
-    """Return the source column of a released one."""
-    return next(
-        column
-        for rule in version.release.released_rules
-        for released, column in zip(rule.names, rule.columns, strict=True)
-        if released.text == name
-    )
-
-
-def _same_person() -> exp.Expr:
-    """Rows without a KEY are one person's, here and there."""
-    return exp.NullSafeEQ(this=column_of(_PERSON, _HERE), expression=column_of(_PERSON, _THERE))
-
-
-def _with_person(version: Version) -> exp.Select:
-    """Return the rows of a version with whom they are about."""
-    key = version.release.key
-    assert key is not None  # asked before
-    person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
-    if find_grouping(version.release) is None:
-        return rows_with(version, {_PERSON: person})
-    return grouped_select(version, {_PERSON: person})
 
 
 def _classes(
@@ -266,7 +206,7 @@ def _classes(
         row = None
         if other is not None and is_countable:
             try:
-                (row,) = version.engine.query(_together(version, other, k)).to_pylist()
+                (row,) = version.engine.query(small_classes(version, other, k)).to_pylist()
             except PpdmError:
                 row = None  # its source is not what it was
         if row is None:
@@ -281,91 +221,6 @@ def _classes(
                 f" {plural(row['persons'], 'person')} of today's rows are in classes below"
                 f" k = {k}, the smallest of {row['least']}"
             )
-
-
-def _together(version: Version, other: Version, k: int) -> exp.Select:
-    """Return how many persons are in a class below k of what two versions show, and the least.
-
-    By all rows of a person: a class is of persons of whom both show the same. It counts where it is
-    smaller than what one of the two shows. Not to be in one of them is something shown, too.
-    """
-    sides = [_by_person(side, alias) for side, alias in ((version, _HERE), (other, _THERE))]
-    shown = [column_of(_SHOWN, alias) for alias in (_HERE, _THERE)]
-    sizes: dict[str, exp.Expr] = {
-        _COUNT: _crowd(*shown),
-        "a": _crowd(shown[0]),
-        "b": _crowd(shown[1]),
-    }
-    joined = exp.select(*(named(tree, name) for name, tree in sizes.items())).from_(sides[0])
-    joined = joined.join(sides[1], on=_same_person(), join_type="full")
-    for alias in (_HERE, _THERE):  # of stars nothing is seen, outside WHEN nothing is promised
-        exempt = exp.Coalesce(this=column_of(_STAR, alias), expressions=[exp.false()])
-        joined = joined.where(exp.Not(this=exempt))
-    size = column_of(_COUNT, _BOTH)
-    small = exp.LT(this=size, expression=exp.Literal.number(k))
-    crowd = exp.Greatest(this=column_of("a", _BOTH), expressions=[column_of("b", _BOTH)])
-    return (
-        exp.select(
-            named(exp.Count(this=exp.Star()), "persons"),
-            named(exp.Min(this=size.copy()), "least"),
-        )
-        .from_(joined.subquery(exp.to_identifier(_BOTH, quoted=True)))
-        .where(exp.and_(small, exp.LT(this=size.copy(), expression=crowd)))
-    )
-
-
-def _crowd(*shown: exp.Expr) -> exp.Expr:
-    """Return how many persons show the same; who shows nothing is in no crowd of a single one."""
-    window = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[one.copy() for one in shown])
-    if len(shown) > 1:
-        return window
-    nothing = exp.Is(this=shown[0].copy(), expression=exp.null())
-    return exp.case().when(nothing, exp.Literal.number(0)).else_(window)
-
-
-def _by_person(version: Version, alias: str) -> exp.Subquery:
-    """Return what all rows of each person show."""
-    rows, exempt = _shown(version, alias)
-    cells = [exp.cast(column_of(name, alias), "VARCHAR") for name in _quasi(version)]
-    cells.append(exp.cast(exp.Literal.number(1), "VARCHAR"))  # without QUASI, all are alike
-    row = exp.func("ROW", *cells, dialect="duckdb")
-    listed: exp.Expr = exp.ArrayAgg(this=row)
-    is_exempt: exp.Expr = exp.false()
-    if exempt is not None:
-        counted = exp.Where(this=exp.Not(this=exp.paren(exempt.copy())))
-        listed = exp.Filter(this=listed, expression=counted)
-        is_exempt = exp.func("BOOL_AND", exempt, dialect="duckdb")
-    everything = exp.func("LIST_SORT", listed, dialect="duckdb")
-    person = column_of(_PERSON, alias)
-    query = exp.select(person, named(everything, _SHOWN), named(is_exempt, _STAR))
-    query = query.from_(rows).group_by(person.copy())
-    return query.subquery(exp.to_identifier(alias, quoted=True))
-
-
-def _shown(version: Version, alias: str) -> tuple[exp.Subquery, exp.Expr | None]:
-    """Return the rows of a version with their person, and which of them are promised nothing."""
-    key = version.release.key
-    assert key is not None  # asked before
-    person = exp.cast(exp.column(exp.to_identifier(key.name.text, quoted=True)), "VARCHAR")
-    carried: dict[str, exp.Expr] = {_PERSON: person}
-    grouping = find_grouping(version.release)
-    if grouping is None:
-        return rows_with(version, carried).subquery(exp.to_identifier(alias, quoted=True)), None
-    exempt: exp.Expr = column_of(_STAR, alias)
-    if grouping.when is not None:
-        carried[HIGH] = high_flag(grouping.when)
-        exempt = exp.or_(exempt, exp.Not(this=column_of(HIGH, alias)))
-    rows = grouped_select(version, carried, suppressed_flag=_STAR)
-    return rows.subquery(exp.to_identifier(alias, quoted=True)), exempt
-
-
-def _quasi(version: Version) -> list[str]:
-    return [
-        name.text
-        for rule in version.release.released_rules
-        if rule.role is Role.QUASI and not any(one.is_always_null for one in rule.traits)
-        for name in rule.names
-    ]
 
 
 def _quasi_origins(version: Version) -> set[str]:
