@@ -5,4 +5,4 @@ FROM clinic.people (
     ward    QUASI,
     illness SENSITIVE
 )
-GENERALIZE age UNTIL k >= 2;
+GENERALIZE age UNTIL k <= 2;
