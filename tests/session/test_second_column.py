@@ -49,12 +49,6 @@ TWINS = {
 }
 
 
-def strictly(owner: Owner, script: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", PrivacyWarning)
-        owner.execute(script)
-
-
 @pytest.mark.parametrize("how", COPIES)
 def test_a_row_of_stars_shows_nothing_that_may_be_a_copy(owner: Owner, how: str) -> None:
     source, before = COPIES[how]
