@@ -12,6 +12,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from ppdm_sql.analyst.parameters import to_message
 from ppdm_sql.errors import EngineError, PpdmError, Refused, Span, StatementError, StoreError
 from ppdm_sql.foreign.channel import Gone, Late, TooLarge
 from ppdm_sql.foreign.process import ForeignProcess, Limits
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ppdm_sql.analyst.parameters import Parameters
     from ppdm_sql.engine.table_rows import TableRows
 
 _ERRORS: dict[str, type[PpdmError]] = {
@@ -62,10 +64,11 @@ class Analyst:
         analyst._running()
         return analyst
 
-    def sql(self, query: str) -> TableRows:
+    def sql(self, query: str, parameters: Parameters = ()) -> TableRows:
         """Run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES and return its rows.
 
-        An answer of more than `max_rows` or `max_bytes` is refused; `batches` reads any.
+        `parameters` are the values of `?` or `$name` in it: a list, or a dict of names. An answer
+        of more than `max_rows` or `max_bytes` is refused; `batches` reads any.
         """
         import pyarrow as pa
 
@@ -73,7 +76,7 @@ class Analyst:
 
         kept: list[pa.RecordBatch] = []
         rows = size = 0
-        with self.batches(query) as found:
+        with self.batches(query, parameters) as found:
             for batch in found:
                 rows, size = rows + batch.num_rows, size + batch.nbytes
                 if rows > self._max_rows or size > self._limits.frame_bytes:
@@ -81,7 +84,7 @@ class Analyst:
                 kept.append(batch)
         return TableRows(pa.Table.from_batches(kept, found.schema))
 
-    def batches(self, query: str) -> Batches:
+    def batches(self, query: str, parameters: Parameters = ()) -> Batches:
         """Run one statement and return its rows batch by batch, however many they are.
 
         The next statement waits until the last batch is read, or the answer is closed. Time counts
@@ -93,9 +96,10 @@ class Analyst:
             raise StatementError(
                 "the statement is not valid Unicode text", code="not_text"
             ) from None
+        values = to_message(parameters)
         self._one_at_a_time.acquire()
         try:
-            return Batches(self, *self._ask(query))
+            return Batches(self, *self._ask(query, values))
         except BaseException:
             self._one_at_a_time.release()
             raise
@@ -152,14 +156,14 @@ class Analyst:
             code="answer_too_large",
         )
 
-    def _ask(self, query: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    def _ask(self, query: str, values: object) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         def check(message: dict[str, Any]) -> None:
             _raise_told(message, query)
 
         process = self._running()
         patience = process.patience()
         try:
-            check(process.ask({"sql": query}, patience))
+            check(process.ask({"sql": query, "parameters": values}, patience))
             return process.rows(patience, check)
         except (Gone, Late, TooLarge) as error:
             self._end_process()

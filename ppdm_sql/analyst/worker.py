@@ -6,6 +6,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ppdm_sql.analyst.gate.admission import Surface, admit
 from ppdm_sql.analyst.gate.redaction import redacted
+from ppdm_sql.analyst.parameters import check_names, from_message
 from ppdm_sql.errors import PpdmError
 from ppdm_sql.foreign.child import send_rows
 from ppdm_sql.foreign.wire import send
@@ -46,7 +47,11 @@ class Worker:
         text = request["sql"]
         try:
             admitted = admit(text, self, self.surface)
-            reader = self._connection.sql(admitted).to_arrow_reader(_BATCH_ROWS)
+            values = from_message(request["parameters"])
+            (statement,) = self._connection.extract_statements(admitted)
+            check_names(values, statement.named_parameters)
+            relation = self._connection.sql(admitted, params=values or None)
+            reader = relation.to_arrow_reader(_BATCH_ROWS)
         except PpdmError as error:
             send(out, _told(error))
         except Exception as error:  # noqa: BLE001 - DuckDB's, or of a parse that nobody foresaw

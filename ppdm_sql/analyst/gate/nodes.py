@@ -37,6 +37,7 @@ EXPRESSIONS = frozenset(
         "CONSTANT",
         "FUNCTION",
         "OPERATOR",
+        "PARAMETER",
         "POSITIONAL_REFERENCE",
         "STAR",
         "SUBQUERY",
@@ -50,6 +51,7 @@ FIELDS = frozenset(
     [
         "node",
         "named_param_map",
+        "identifier",
         "type",
         "class",
         "alias",
@@ -205,7 +207,6 @@ Those of functions that are on the list (`current_date`, …) are not here.
 """
 
 CALLED = {
-    "PARAMETER": "a parameter such as $name or ?",
     "LAMBDA": "a lambda",
     "DEFAULT": "DEFAULT",
     "INSERT_QUERY_NODE": "INSERT",
