@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report.model import Report
     from ppdm_sql.engine.result import Result
     from ppdm_sql.owner import Owner
+    from ppdm_sql.publish.run import Published
     from ppdm_sql.sites.combine import Combined
     from ppdm_sql.treatments.treatment import Treatment
 
@@ -66,6 +67,7 @@ __all__ = [
     "Owner",
     "PpdmError",
     "PrivacyWarning",
+    "Published",
     "Refused",
     "Report",
     "Result",
@@ -85,6 +87,7 @@ _TYPES = {
     "Analyst": "ppdm_sql.analyst.session",
     "Combined": "ppdm_sql.sites.combine",
     "Owner": "ppdm_sql.owner",
+    "Published": "ppdm_sql.publish.run",
     "Report": "ppdm_sql.audit.report.model",
     "Result": "ppdm_sql.engine.result",
     "Treatment": "ppdm_sql.treatments.treatment",
@@ -102,17 +105,21 @@ def __dir__() -> list[str]:
 
 
 def connect(
-    database: str | os.PathLike[str], *, treatments: Sequence[type[Treatment]] = ()
+    database: str | os.PathLike[str],
+    *,
+    treatments: Sequence[type[Treatment]] = (),
+    show_engine_errors: bool = False,
 ) -> Owner:
     """Open the owner's database, or make it, in a folder that only the owner may enter.
 
     `":memory:"` is for a trial: nothing stays. `treatments` adds treatments of your own to
-    `ppdm_sql.treatments.TREATMENTS`.
+    `ppdm_sql.treatments.TREATMENTS`. DuckDB's text of an error may quote the data, so it is
+    withheld; `show_engine_errors` shows it, of plain SQL statements only.
     """
     from ppdm_sql.owner import Owner
     from ppdm_sql.treatments import with_added
 
-    return Owner.open(database, with_added(treatments))
+    return Owner.open(database, with_added(treatments), show_engine_errors)
 
 
 def open_release(

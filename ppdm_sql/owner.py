@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -60,9 +62,10 @@ from ppdm_sql.language.syntax import (
 from ppdm_sql.lifecycle import describe as answers
 from ppdm_sql.lifecycle.messages import made_result
 from ppdm_sql.lifecycle.release import create_release, drop_release, refresh_release
-from ppdm_sql.publish.messages import publications_table, published_result
+from ppdm_sql.publish.messages import publications_table, warn_of
 from ppdm_sql.publish.run import publish
 from ppdm_sql.publish.settling import settle_publications
+from ppdm_sql.publish.snapshot import SHUFFLE
 from ppdm_sql.release.releases import Releases, Wanted
 from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.store.formats import open_store
@@ -83,10 +86,24 @@ if TYPE_CHECKING:
     from ppdm_sql.interpret.run import Interpreted, ResultsTable
     from ppdm_sql.language.syntax import AgreementStatement, Statement
     from ppdm_sql.lifecycle.describe import ColumnInfo, ReleaseInfo
+    from ppdm_sql.publish.run import Published
     from ppdm_sql.store.figures import VersionFigure
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.store.publications import PublishedRelease
     from ppdm_sql.treatments.treatment import Treatment
+
+
+_CHANGING = (
+    CreateRelease,
+    RefreshRelease,
+    DropRelease,
+    CreateHierarchy,
+    DropHierarchy,
+    CreateAgreement,
+    DropAgreement,
+    ImportAgreement,
+)
+"""Statements that change the store: those of several threads run one after another."""
 
 
 class Owner:
@@ -97,8 +114,7 @@ class Owner:
     ) -> None:
         self._engine = engine
         self._label = label
-        for kernel in kernels_of(treatments):
-            engine.register(kernel)
+        self._changing = threading.RLock()
         bind_clause = partial(bind_grouping, StoredHierarchies(engine))
         self._releases = Releases(engine, keys, tuple(treatments), bind_clause)
         self._ask: Callable[[bool], str] = passphrase_of_environment
@@ -108,6 +124,7 @@ class Owner:
         cls,
         database: str | os.PathLike[str],
         treatments: Sequence[type[Treatment]] = TREATMENTS,
+        show_engine_errors: bool = False,
     ) -> Self:
         """Open the owner's database, or make it; `:memory:` for a trial that leaves nothing."""
         path = None if str(database) == ":memory:" else Path(database).absolute()
@@ -115,10 +132,25 @@ class Owner:
         try:
             keys = open_store(engine, path)
             settle_publications(engine)
+            engine.shows_errors = show_engine_errors
+            # Here and not by cursors: a function ends with the connection that registered it.
+            for kernel in (*kernels_of(treatments), SHUFFLE):
+                engine.register(kernel)
             return cls(engine, keys, treatments, str(database))
         except BaseException:
             engine.close()
             raise
+
+    def cursor(self) -> Owner:
+        """Return another connection to the same database; each thread needs one of its own.
+
+        Statements that change releases wait for each other; queries run side by side. It starts
+        in the schema `main`, outside any transaction, and ends with the connection it comes from.
+        """
+        of = self._releases
+        made = Owner(self._engine.cursor(), of.keys, of.treatments, self._label)
+        made._changing, made._ask = self._changing, self._ask
+        return made
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -218,7 +250,7 @@ class Owner:
         unlinkable: bool = False,
         recipient: str | None = None,
         strict: bool = False,
-    ) -> Result:
+    ) -> Published:
         """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`.
 
         `recipient` is written down in the ledger; `strict` makes errors of what is warned of.
@@ -226,7 +258,7 @@ class Owner:
         names = tuple(ReleaseName(parse_name(release)) for release in releases)
         options = [Option("unlinkable", unlinkable), Option("strict", strict)]
         options += [] if recipient is None else [Option("recipient", recipient)]
-        return self._run(PublishRelease(names, str(to), format, tuple(options)))
+        return self._publish(PublishRelease(names, str(to), format, tuple(options)), caller=4)
 
     def publications(self) -> list[PublishedRelease]:
         """Return what was published, the latest last."""
@@ -292,60 +324,63 @@ class Owner:
         return f"<ppdm_sql owner of {self._label!r}>"
 
     def _run(self, statement: Statement, parameters: object = None) -> Result:
-        match statement:
-            case CreateRelease():
-                return made_result("created", create_release(self._releases, statement))
-            case RefreshRelease():
-                return made_result("refreshed", refresh_release(self._releases, statement))
-            case DropRelease():
-                found = drop_release(self._releases, statement)
-                done = "dropped" if found else "there was no"
-                return Result(message=f"{done} release {statement.name}")
-            case ShowReleases():
-                infos = answers.list_releases(self._releases)
-                return Result(answers.show_table(infos))
-            case DescribeRelease():
-                columns = answers.describe_release(self._releases, statement)
-                figures = answers.release_figures(self._releases, statement.name, statement.span)
-                more = Result(answers.figures_table(figures)) if figures else None
-                return Result(answers.describe_table(columns), more=more)
-            case ExplainRelease():
-                text = answers.explain_release(self._releases, statement)
-                return Result(answers.explain_table(text))
-            case CreateHierarchy():
-                create_hierarchy(self._engine, statement)
-                return Result(message=f"created hierarchy {statement.name}")
-            case DropHierarchy():
-                found = drop_hierarchy(self._engine, statement)
-                done = "dropped" if found else "there was no"
-                return Result(message=f"{done} hierarchy {statement.name}")
-            case ShowHierarchies():
-                return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
-            case ExplainHierarchies():
-                return Result(answers.explain_hierarchies(self._releases, statement))
-            case (
-                CreateAgreement()
-                | DropAgreement()
-                | ExportAgreement()
-                | ImportAgreement()
-                | DescribeAgreement()
-                | ShowAgreements()
-            ):
-                return self._run_agreement(statement)
-            case InterpretPredicate():
-                answer = interpreting.interpret_predicate(self._releases, statement)
-                return Result(interpreting.predicate_table(answer))
-            case InterpretTable():
-                results = interpreting.interpret_table(self._releases, statement)
-                return Result(results.table, "\n".join(results.notes))
-            case PublishRelease():
-                return published_result(publish(self._releases, statement))
-            case ShowPublications():
-                return Result(publications_table(list_publications(self._engine)))
-            case AuditRelease():
-                return audit_result(self._audit(statement), statement)
-            case PlainSql():
-                return self._plain(statement, parameters)
+        with self._changing if isinstance(statement, _CHANGING) else nullcontext():
+            match statement:
+                case CreateRelease():
+                    return made_result("created", create_release(self._releases, statement))
+                case RefreshRelease():
+                    return made_result("refreshed", refresh_release(self._releases, statement))
+                case DropRelease():
+                    found = drop_release(self._releases, statement)
+                    done = "dropped" if found else "there was no"
+                    return Result(message=f"{done} release {statement.name}")
+                case ShowReleases():
+                    infos = answers.list_releases(self._releases)
+                    return Result(answers.show_table(infos))
+                case DescribeRelease():
+                    columns = answers.describe_release(self._releases, statement)
+                    figures = answers.release_figures(
+                        self._releases, statement.name, statement.span
+                    )
+                    more = Result(answers.figures_table(figures)) if figures else None
+                    return Result(answers.describe_table(columns), more=more)
+                case ExplainRelease():
+                    text = answers.explain_release(self._releases, statement)
+                    return Result(answers.explain_table(text))
+                case CreateHierarchy():
+                    create_hierarchy(self._engine, statement)
+                    return Result(message=f"created hierarchy {statement.name}")
+                case DropHierarchy():
+                    found = drop_hierarchy(self._engine, statement)
+                    done = "dropped" if found else "there was no"
+                    return Result(message=f"{done} hierarchy {statement.name}")
+                case ShowHierarchies():
+                    return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
+                case ExplainHierarchies():
+                    return Result(answers.explain_hierarchies(self._releases, statement))
+                case (
+                    CreateAgreement()
+                    | DropAgreement()
+                    | ExportAgreement()
+                    | ImportAgreement()
+                    | DescribeAgreement()
+                    | ShowAgreements()
+                ):
+                    return self._run_agreement(statement)
+                case InterpretPredicate():
+                    answer = interpreting.interpret_predicate(self._releases, statement)
+                    return Result(interpreting.predicate_table(answer))
+                case InterpretTable():
+                    results = interpreting.interpret_table(self._releases, statement)
+                    return Result(results.table, "\n".join(results.notes))
+                case PublishRelease():
+                    return Result(message=self._publish(statement, caller=6).message)
+                case ShowPublications():
+                    return Result(publications_table(list_publications(self._engine)))
+                case AuditRelease():
+                    return audit_result(self._audit(statement), statement)
+                case PlainSql():
+                    return self._plain(statement, parameters)
 
     def _run_agreement(self, statement: AgreementStatement) -> Result:
         known = Agreements(self._releases, self._ask)
@@ -384,6 +419,13 @@ class Owner:
                 write_tables(self._engine, report, statement.into)
         return report
 
+    def _publish(self, statement: PublishRelease, caller: int) -> Published:
+        with self._changing:
+            done = publish(self._releases, statement)
+        warn_of(done, caller)
+        return done
+
     def _plain(self, statement: PlainSql, parameters: object) -> Result:
         with located(statement, parameters is not None):
-            return Result(self._engine.plain(statement.text, parameters))
+            rows = self._engine.plain(statement.text, parameters)
+        return Result(rows, shows_errors=self._engine.shows_errors)

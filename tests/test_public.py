@@ -27,6 +27,7 @@ def test_the_public_names_are_these() -> None:
         "Owner",
         "PpdmError",
         "PrivacyWarning",
+        "Published",
         "Refused",
         "Report",
         "Result",
@@ -110,7 +111,11 @@ def test_connect_takes_a_text_or_a_path(safe: Path) -> None:
 
 
 def test_connect_takes_treatments_by_name_only() -> None:
-    assert list(inspect.signature(ppdm_sql.connect).parameters) == ["database", "treatments"]
+    assert list(inspect.signature(ppdm_sql.connect).parameters) == [
+        "database",
+        "treatments",
+        "show_engine_errors",
+    ]
     kind = inspect.signature(ppdm_sql.connect).parameters["treatments"].kind
     assert kind is inspect.Parameter.KEYWORD_ONLY
 

@@ -76,7 +76,12 @@ def cli() -> None:
     type=click.IntRange(min=0),
     help="Rows shown of a long table.",
 )
-def run(script: IO[str], database: str, form: str, rows: int) -> None:
+@click.option(
+    "--show-engine-errors",
+    is_flag=True,
+    help="Show DuckDB's own text of errors; it may contain values of the data.",
+)
+def run(script: IO[str], database: str, form: str, rows: int, show_engine_errors: bool) -> None:
     """Run SCRIPT ('-' for standard input): release statements and plain DuckDB SQL mixed.
 
     The whole script is read before anything runs. Each statement is a transaction of its own,
@@ -86,7 +91,10 @@ def run(script: IO[str], database: str, form: str, rows: int) -> None:
         text = script.read()
     except UnicodeDecodeError:
         raise PpdmError("the script is not UTF-8 text", code="not_text") from None
-    with _owner(database) as owner, show_progress(owner) as bar:
+    with (
+        _owner(database, show_engine_errors=show_engine_errors) as owner,
+        show_progress(owner) as bar,
+    ):
         owner.on_passphrase(partial(ask_passphrase, bar.paused))
         for result in owner.results(text):
             with bar.paused():
@@ -210,7 +218,7 @@ def publish(
             strict=strict,
         )
         with bar.paused():
-            output.print_result(done)
+            output.print_text(done.message)
 
 
 @cli.command()
@@ -336,7 +344,9 @@ def audit(
 
 
 @contextmanager
-def _owner(database: str, must_exist: bool = False) -> Iterator[Owner]:
+def _owner(
+    database: str, must_exist: bool = False, show_engine_errors: bool = False
+) -> Iterator[Owner]:
     path = Path(database)
     if must_exist and database != ":memory:" and not os.path.lexists(path):
         raise PpdmError(
@@ -350,7 +360,8 @@ def _owner(database: str, must_exist: bool = False) -> Iterator[Owner]:
             hint=f"name a file in it: {path / 'my.duckdb'}",
             code="wrong_kind_of_file",
         )
-    with connect(database) as owner, interruptible(owner):
+    opened = connect(database, show_engine_errors=show_engine_errors)
+    with opened as owner, interruptible(owner):
         yield owner
 
 

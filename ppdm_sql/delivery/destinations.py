@@ -7,6 +7,7 @@ anything of the owner's.
 from __future__ import annotations
 
 import secrets
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Self, TypeAlias
 from urllib.parse import quote as percent_encode
 
@@ -15,8 +16,9 @@ from sqlglot import exp
 
 from ppdm_sql.delivery.signature import sign
 from ppdm_sql.delivery.workplace import digest_of, put_file, put_folder
+from ppdm_sql.engine.duckdb_errors import OpenError
 from ppdm_sql.engine.sql import create_schema, table_of
-from ppdm_sql.errors import InternalError
+from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.foreign.contents import OBJECTS, Contents, contents_of
 from ppdm_sql.names import Name, QualifiedName
 
@@ -43,6 +45,10 @@ INFO_TYPES = pa.schema(
         "accepted": pa.string(),
     }
 )
+
+
+_PATIENCE_S = 30.0
+_AGAIN_S = 0.02
 
 
 class DatabaseFile:
@@ -87,7 +93,7 @@ class DatabaseFile:
 
     def complete(self, keys: Sequence[Ed25519PrivateKey] = ()) -> str | None:
         """Look at the file once more, and sign it; return its digest."""
-        self._engine.attach(self._path, self._alias, read_only=True)
+        self._attach_again()
         try:
             listed = self._engine.query(OBJECTS, (self._alias.text,)).to_pylist()
         finally:
@@ -99,6 +105,23 @@ class DatabaseFile:
         if keys:
             sign(self._path, keys)
         return digest_of(self._path)
+
+    def _attach_again(self) -> None:
+        """Attach the file once it is whole: a query of another thread may hold it for a while."""
+        until = monotonic() + _PATIENCE_S
+        while True:
+            try:
+                self._engine.attach(self._path, self._alias, read_only=True)
+            except OpenError as error:
+                if error.why != OpenError.HERE or monotonic() > until:
+                    raise Refused(
+                        "another cursor holds the file that was written",
+                        hint="nothing was published; end its transaction and publish again",
+                        code="open_here",
+                    ) from None
+                sleep(_AGAIN_S)
+            else:
+                return
 
     def put(self, target: Path) -> None:
         """Put the file in its place."""

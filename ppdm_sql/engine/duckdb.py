@@ -1,4 +1,4 @@
-"""The only module that imports DuckDB: connect, run, read schemas, register functions."""
+"""DuckDB, and nobody but this room imports it: connect, run, read schemas, register functions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import duckdb
 import duckdb.func
 from sqlglot import exp
 
+from ppdm_sql.engine.duckdb_errors import open_error, withheld
 from ppdm_sql.engine.kernel import guarded
 from ppdm_sql.engine.sql import table_of, to_sql
-from ppdm_sql.engine.told import without_values
-from ppdm_sql.errors import EngineError, EngineKind, raise_alone
+from ppdm_sql.errors import EngineError, raise_alone
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 
 if TYPE_CHECKING:
@@ -28,38 +28,24 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.kernel import Kernel
 
-# Errors about names and grammar: their texts quote the statement, not the data. The texts of all
-# other errors (conversion, constraint, out of range, …) may hold values and are withheld.
-_SPEAKING = (
-    duckdb.ParserException,
-    duckdb.BinderException,
-    duckdb.CatalogException,
-    duckdb.TransactionException,
-    duckdb.PermissionException,
-    duckdb.NotImplementedException,
-    duckdb.InterruptException,
-)
 _READ_ONLY = exp.AttachOption(this=exp.var("READ_ONLY"))
-_HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
 _WRITES = re.compile(r"\b(?:insert|update|delete|merge|copy)\b", re.IGNORECASE)
-
-
-class OpenError(Exception):
-    """A database file that cannot be opened: who has it, or what kind of error it is."""
-
-    HERE, ELSEWHERE = "open in this process", "open in another process"
-
-    def __init__(self, why: str, holder: str | None = None) -> None:
-        super().__init__(why)
-        self.why = why
-        self.holder = holder
 
 
 class Engine:
     """One connection to the owner's database."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, parent: Engine | None = None) -> None:
+        # Without this, a name in SQL could be a Python variable of our own frames.
+        connection.execute("SET python_enable_replacements = false")
+        # Progress is polled by whoever shows it; nothing is printed from here.
+        connection.execute("SET enable_progress_bar = true")
+        connection.execute("SET enable_progress_bar_print = false")
         self.connection = connection
+        self._parent = parent  # kept alive: it holds the lock of the database
+        self._cursors: weakref.WeakSet[Engine] = weakref.WeakSet()
+        self.shows_errors = False
+        """Whether DuckDB's own texts of errors are shown, of statements that are not ours."""
         self._at_end = ExitStack()
         self._process = os.getpid()
         # Also where nobody closes it: the stack does not know the engine.
@@ -68,13 +54,18 @@ class Engine:
     @classmethod
     def open(cls) -> Engine:
         """Open an engine with nothing in it."""
-        connection = duckdb.connect(":memory:")
-        # Without this, a name in SQL could be a Python variable of our own frames.
-        connection.execute("SET python_enable_replacements = false")
-        # Progress is polled by whoever shows it; nothing is printed from here.
-        connection.execute("SET enable_progress_bar = true")
-        connection.execute("SET enable_progress_bar_print = false")
-        return cls(connection)
+        return cls(duckdb.connect(":memory:"))
+
+    def cursor(self) -> Engine:
+        """Return another connection to the same databases, for another thread."""
+        if self._parent is not None:
+            return self._parent.cursor()
+        with self._ready():
+            made = Engine(self.connection.cursor(), self)
+        made.shows_errors = self.shows_errors
+        made.use(STORE_CATALOG)
+        self._cursors.add(made)
+        return made
 
     def spill_to(self, folder: str) -> None:
         """Have what does not fit into memory written to a folder."""
@@ -94,7 +85,7 @@ class Engine:
             options = (_READ_ONLY,) if read_only else ()
             self.connection.execute(to_sql(_attach(path, alias, *options)))
         except duckdb.Error as error:
-            raise_alone(_open_error(error))
+            raise_alone(open_error(error))
 
     def at_end(self, call: Callable[..., object], *arguments: object) -> None:
         """Have something called when the connection is closed, by whomever."""
@@ -105,7 +96,9 @@ class Engine:
         self.connection.interrupt()
 
     def close(self) -> None:
-        """Close the connection; the file may then be opened by another process."""
+        """Close the connection and its cursors; another process may then open the file."""
+        for cursor in list(self._cursors):
+            cursor.close()
         self.connection.close()
         _finish(self._at_end, self._process)
 
@@ -156,14 +149,14 @@ class Engine:
         A query's rows wait on the connection. Anything with an effect is run to its end here,
         because an error of a streamed statement comes when it is read.
         """
-        with self._ready(text):
+        with self._ready(text, self.shows_errors):
             (statement,) = self.connection.extract_statements(text)
             expected = statement.expected_result_type
             rows = self.connection.execute(statement, parameters)
             if expected == [duckdb.ExpectedResultType.QUERY_RESULT]:
                 # A CTE may write: such a statement is read to its end, too.
-                return _arrow(rows) if _WRITES.search(text) else rows
-            table = _arrow(rows) if rows.description else None
+                return arrow_of(rows) if _WRITES.search(text) else rows
+            table = arrow_of(rows) if rows.description else None
             if table is None or table.column_names == ["Count"]:
                 return None
             return table  # INSERT … RETURNING
@@ -176,7 +169,7 @@ class Engine:
 
     def relation(self, text: str, parameters: object = None) -> duckdb.DuckDBPyRelation:
         """Return a query of the owner's own as a relation that runs when it is read."""
-        with self._ready(text):
+        with self._ready(text, self.shows_errors):
             return self.connection.sql(text, params=parameters)
 
     def relation_of(self, rows: pa.Table) -> duckdb.DuckDBPyRelation:
@@ -207,7 +200,7 @@ class Engine:
             raise
 
     @contextmanager
-    def _ready(self, text: str = "") -> Iterator[None]:
+    def _ready(self, text: str = "", is_shown: bool | None = None) -> Iterator[None]:
         """End a result that nobody read: DuckDB runs nothing else beside it."""
         if os.getpid() != self._process:
             # A forked process has the connection and none of its locks: what it writes is lost.
@@ -216,7 +209,7 @@ class Engine:
                 hint="connect again here, after the other one has closed it",
                 code="open_elsewhere",
             )
-        with withheld(text):
+        with withheld(text, is_shown):
             self.connection.abort()
             yield
 
@@ -296,11 +289,12 @@ def _finish(at_end: ExitStack, process: int) -> None:
         at_end.pop_all()
 
 
-def _arrow(rows: duckdb.DuckDBPyConnection) -> pa.Table:
-    with warnings.catch_warnings():
-        # DuckDB advises its relation interface, which cannot run statements with an effect.
-        warnings.simplefilter("ignore", UserWarning)
-        return rows.to_arrow_table()
+def arrow_of(rows: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Return what waits on a connection, all of it."""
+    # DuckDB advises its relation interface, which cannot run statements with an effect. The filter
+    # stays: one that is taken back again is not safe beside other threads.
+    warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
+    return rows.to_arrow_table()
 
 
 def register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
@@ -318,73 +312,9 @@ def register(connection: duckdb.DuckDBPyConnection, kernel: Kernel) -> None:
         )
 
 
-def engine_error(error: duckdb.Error, text: str = "") -> EngineError:
-    """Return an engine's error as ours; a text that may hold data is withheld."""
-    name, kind = type(error).__name__.removesuffix("Exception"), _kind(error)
-    # A COMMIT that fails quotes the row that was in the way.
-    if isinstance(error, _SPEAKING) and kind is not EngineKind.DISK:
-        said = without_values(str(error), text)
-        if said is not None:
-            first = said.split("\n\nLINE ")[0].strip()
-            return EngineError(first, kind=kind, engine_text=said)
-    return EngineError(
-        f"DuckDB could not run this statement: {name} error",
-        hint="DuckDB's own text is withheld because it may contain values of the data",
-        kind=kind,
-    )
-
-
-def _kind(error: duckdb.Error) -> EngineKind:
-    """Tell errors apart; the one place that reads DuckDB's texts for it."""
-    match error:
-        case duckdb.InterruptException():
-            return EngineKind.INTERRUPTED
-        case duckdb.OutOfMemoryException():
-            return EngineKind.MEMORY
-        case duckdb.IOException():
-            return EngineKind.DISK
-        case duckdb.TransactionException() if "Failed to commit" in str(error):
-            return EngineKind.DISK
-        case duckdb.ParserException():
-            return EngineKind.SYNTAX
-        case duckdb.InvalidInputException():
-            return EngineKind.PARAMETER
-        case duckdb.BinderException() if "infinite recursion" in str(error):
-            return EngineKind.RECURSION
-        case _:
-            return EngineKind.OTHER
-
-
-@contextmanager
-def withheld(text: str = "") -> Iterator[None]:
-    """Turn DuckDB's errors into ours, without any text that may hold data.
-
-    `text` is the statement, where there is one: what DuckDB quotes must be of it.
-    """
-    try:
-        yield
-    except duckdb.Error as error:
-        raise_alone(engine_error(error, text=text))
-
-
 def engine_version() -> str:
     """Return the version of DuckDB."""
     return duckdb.__version__
-
-
-def _open_error(error: duckdb.Error) -> OpenError:
-    text = str(error)
-    holder = _HOLDER.search(text)
-    if holder is not None:
-        who = f"{holder['program'].rsplit('/', 1)[-1]}, process {holder['pid']}"
-        if holder["user"]:
-            who += f" of user {holder['user']}"
-        return OpenError(OpenError.ELSEWHERE, who)
-    if isinstance(error, duckdb.ResourceInUseException) or "already attached" in text:
-        return OpenError(OpenError.HERE)
-    if "lock on file" in text:
-        return OpenError(OpenError.ELSEWHERE)
-    return OpenError(type(error).__name__)
 
 
 def _attach(path: Path | str, alias: Name, *options: exp.Expr) -> exp.Expr:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ppdm_sql.engine.duckdb import withheld
+from ppdm_sql.engine.duckdb import arrow_of
+from ppdm_sql.engine.duckdb_errors import withheld
 from ppdm_sql.engine.shown_rows import ShownRows
 from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import StatementError
@@ -20,10 +20,16 @@ class Result(ShownRows):
     """The rows of the last statement. As in DuckDB, the next statement ends an unread one."""
 
     def __init__(
-        self, rows: Any = None, message: str = "", more: Result | None = None, hint: str = ""
+        self,
+        rows: Any = None,
+        message: str = "",
+        more: Result | None = None,
+        hint: str = "",
+        shows_errors: bool | None = None,
     ) -> None:
         # A DuckDB connection with a result that waits, or a table that is already here.
         self._rows = TableRows(rows) if isinstance(rows, pa.Table) else rows
+        self._shows_errors = shows_errors
         self.message = message
         """What was done, in one line; empty for plain SQL."""
         self.more = more
@@ -58,31 +64,30 @@ class Result(ShownRows):
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """Return the next row, or None."""
-        with withheld():
+        with withheld(is_shown=self._shows_errors):
             return self._rows.fetchone() if self._rows is not None else None
 
     def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
         """Return the next rows."""
-        with withheld():
+        with withheld(is_shown=self._shows_errors):
             return self._rows.fetchmany(size) if self._rows is not None else []
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return all rows that are left."""
-        with withheld():
+        with withheld(is_shown=self._shows_errors):
             return self._rows.fetchall() if self._rows is not None else []
 
     def df(self) -> pd.DataFrame:
         """Return the rows as a pandas frame."""
-        with withheld():
+        with withheld(is_shown=self._shows_errors):
             frame: pd.DataFrame = self._readable().df()
             return frame
 
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table."""
-        with withheld(), warnings.catch_warnings():
-            # DuckDB advises its relation interface; `Owner.sql` is that.
-            warnings.simplefilter("ignore", UserWarning)
-            return self._readable().to_arrow_table()
+        with withheld(is_shown=self._shows_errors):
+            rows = self._readable()
+            return rows.arrow() if isinstance(rows, TableRows) else arrow_of(rows)
 
     def _readable(self) -> Any:
         if self._rows is None:

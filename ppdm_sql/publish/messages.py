@@ -1,4 +1,4 @@
-"""What the owner is told of what was published: warnings, and one sentence."""
+"""What the owner reads of what was published: warnings, and the ledger as a table."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.engine.result import Result
-from ppdm_sql.errors import PrivacyWarning, plural
+from ppdm_sql.errors import PrivacyWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.publish.run import Published
     from ppdm_sql.store.publications import PublishedRelease
-
-_CALLER = 5
-"""How far up the statement's caller is: warnings point there."""
-
 
 _SHOW = pa.schema(
     {
@@ -54,12 +49,7 @@ def publications_table(published: Sequence[PublishedRelease]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_SHOW)
 
 
-def published_result(done: Published) -> Result:
-    """Return what PUBLISH RELEASE answers."""
+def warn_of(done: Published, caller: int) -> None:
+    """Warn of what the publication gives away together with others; `caller` is so far up."""
     for warning in done.warnings:
-        warnings.warn(warning, PrivacyWarning, stacklevel=_CALLER)
-    listed = ", ".join(
-        f"{one.entry.name} (version {one.entry.version}, {plural(one.rows, 'row')})"
-        for one in done.releases
-    )
-    return Result(message=f"published {listed} to '{done.publication.path}'")
+        warnings.warn(warning, PrivacyWarning, stacklevel=caller)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from ppdm_sql.errors import (
     Refused,
     StoreError,
     placed_at,
+    plural,
     suggest,
 )
 from ppdm_sql.names import Name, QualifiedName, chain
@@ -34,7 +36,6 @@ from ppdm_sql.publish.linking import (
 from ppdm_sql.publish.options import options_of
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import (
-    SHUFFLE,
     as_published,
     check_again,
     check_pseudonyms,
@@ -52,14 +53,13 @@ from ppdm_sql.store.publications import (
     PENDING,
     Outgoing,
     Publication,
+    PublishedRelease,
     new_name,
     record_publication,
     settle,
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ppdm_sql.delivery.destinations import Destination
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import PublishRelease
@@ -108,14 +108,47 @@ class Written:
         """What the ledger keeps of it."""
         return Outgoing(self.entry, self.rows, self.persons, self.columns)
 
+    def published(self, publication: Publication) -> PublishedRelease:
+        """Return what the ledger says of it."""
+        entry = self.entry
+        return PublishedRelease(
+            publication,
+            entry.name,
+            entry.version,
+            self.rows,
+            entry.release_id,
+            self.persons,
+            self.columns,
+        )
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Published:
-    """What a statement published."""
+    """What was published: where it is, which versions, what was warned of."""
 
     publication: Publication
-    releases: tuple[Written, ...]
+    releases: tuple[PublishedRelease, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def path(self) -> Path:
+        """The file, or the folder."""
+        return Path(self.publication.path)
+
+    @property
+    def message(self) -> str:
+        """What was done, in one sentence."""
+        listed = ", ".join(
+            f"{one.release} (version {one.version}, {plural(one.rows, 'row')})"
+            for one in self.releases
+        )
+        return f"published {listed} to '{self.publication.path}'"
+
+    def __repr__(self) -> str:
+        return f"<{self.message}>"
+
+    def __str__(self) -> str:
+        return self.message
 
 
 def publish(releases: Releases, statement: PublishRelease) -> Published:
@@ -149,7 +182,6 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         options.unlinkable,
         options.recipient,
     )
-    engine.register(SHUFFLE)
     with workplace(target.parent) as place:
         destination = make(engine, place / target.name)
         try:
@@ -183,7 +215,8 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             settle_publications(engine)  # by what is there: Ctrl-C may have come after the rename
             raise
         _record_done(engine, publication)
-    return Published(publication, written, told)
+    publication = replace(publication, state=DONE)
+    return Published(publication, tuple(one.published(publication) for one in written), told)
 
 
 def _record_done(engine: Engine, publication: Publication) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.version import Version
 
 SHUFFLE = Kernel("ppdm_shuffle", ("DOUBLE",), "UBIGINT", shuffle)
-"""Registered before a snapshot is written."""
+"""Registered when the owner connects."""
 _ROWS = "s"
 _ENUM = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 # What DuckDB 1.4 cannot read, or a file of storage version 1.2 cannot hold (tried, one by one).

@@ -14,7 +14,7 @@ from importlib.resources import files
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ppdm_sql.engine.duckdb import OpenError
+from ppdm_sql.engine.duckdb_errors import OpenError
 from ppdm_sql.errors import EngineError, EngineKind, InternalError, StoreError
 from ppdm_sql.names import STORE_CATALOG
 from ppdm_sql.store.catalog import damaged

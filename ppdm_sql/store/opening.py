@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.engine.duckdb import Engine, OpenError
+from ppdm_sql.engine.duckdb import Engine
+from ppdm_sql.engine.duckdb_errors import OpenError
 from ppdm_sql.errors import StoreError
 from ppdm_sql.names import STORE_CATALOG
 from ppdm_sql.scratch import make_scratch

@@ -12,7 +12,7 @@ import pytest
 
 import ppdm_sql
 from ppdm_sql.cli import output
-from ppdm_sql.engine.told import without_values
+from ppdm_sql.engine.duckdb_errors import without_values
 from ppdm_sql.errors import PpdmError, Refused, StoreError
 from ppdm_sql.sites.sealing import seal
 

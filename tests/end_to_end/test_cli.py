@@ -744,3 +744,12 @@ def test_an_error_on_a_terminal_follows_no_bar(db: str, tmp_path: Path) -> None:
         shown = all_of(process, terminal)
     assert process.returncode == 2
     assert shown.startswith("error: ")
+
+
+def test_the_owner_may_see_the_errors_of_duckdb(ppdm: Ppdm, tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text("SELECT 'Xanthippe'::INTEGER", encoding="utf-8")
+    for shown in ([], ["--show-engine-errors"]):
+        done = ppdm("run", str(script), "--db", ":memory:", *shown)
+        assert done.code == 2
+        assert ("Could not convert string 'Xanthippe'" in done.err) is bool(shown)

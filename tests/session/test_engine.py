@@ -12,13 +12,16 @@ from sqlglot import exp
 
 import ppdm_sql
 from ppdm_sql import EngineError, StoreError
-from ppdm_sql.engine.duckdb import Engine, engine_error, withheld
+from ppdm_sql.engine.duckdb_errors import engine_error, withheld
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.store.opening import open_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.owner import Owner
 
 CANARY = "Xanthippe-31.4159265"
 
@@ -212,7 +215,6 @@ SILENT = [
     (duckdb.Error, f"SELECT regexp_matches('a', '({CANARY}')"),
     (duckdb.Error, f"SELECT '{CANARY}'::DATE"),
     (duckdb.Error, f"SELECT cast('{CANARY}' AS ENUM ('a'))"),
-    (duckdb.Error, f"FROM read_csv('/nowhere/{CANARY}.csv')"),
 ]
 
 
@@ -356,3 +358,58 @@ def test_a_failed_open_closes_the_connection(safe: Path) -> None:
     safe.unlink()
     opened = open_database(safe)
     opened.close()
+
+
+# Errors of the owner's own statements
+
+
+@pytest.mark.parametrize(
+    ("statement", "path"),
+    [
+        ("FROM 'gone.csv'", "gone.csv"),
+        ("CREATE TABLE t AS FROM read_parquet('gone.parquet')", "gone.parquet"),
+        ("COPY (SELECT 1) TO 'no/folder.csv'", "no/folder.csv"),
+        ("ATTACH 'no/folder.duckdb'", "no/folder.duckdb"),
+    ],
+)
+def test_a_missing_file_is_said(owner: Owner, statement: str, path: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        owner.execute(statement)
+    assert caught.value.what == f"cannot open '{path}': no such file or folder"
+    assert caught.value.code == "no_such_file"
+
+
+def test_a_path_that_is_data_is_not_said(owner: Owner) -> None:
+    owner.execute(f"SET VARIABLE v = '{CANARY}'")
+    with pytest.raises(EngineError, match="cannot open a file of this statement") as caught:
+        owner.execute("FROM read_csv(getvariable('v'))")
+    assert CANARY not in str(caught.value) + caught.value.engine_text
+
+
+@pytest.mark.parametrize(
+    "statement", ["SELECT v::INT FROM t", "CREATE TABLE u AS SELECT v::INT FROM t"]
+)
+def test_the_owner_may_see_the_errors_of_her_own_statements(statement: str) -> None:
+    for shows in (False, True):
+        with ppdm_sql.connect(":memory:", show_engine_errors=shows) as owner:
+            owner.execute(f"CREATE TABLE t AS SELECT '{CANARY}' AS v")
+            for runs in (owner, owner.cursor()):
+                with pytest.raises(EngineError) as caught:
+                    runs.execute(statement).fetchall()
+                assert (CANARY in str(caught.value)) is shows
+                assert ("--show-engine-errors" in str(caught.value)) is not shows
+
+
+def test_errors_of_releases_show_nothing_all_the_same() -> None:
+    with ppdm_sql.connect(":memory:", show_engine_errors=True) as owner:
+        owner.execute(f"CREATE TABLE t AS SELECT '{CANARY}' AS v")
+        with pytest.raises(ppdm_sql.PpdmError) as caught:
+            owner.execute(
+                "CREATE RELEASE r.t FROM (SELECT v::INT AS v FROM t) (v NEUTRAL AS mapping())"
+            )
+        assert CANARY not in str(caught.value)
+
+
+def test_a_time_with_a_zone_can_be_read(owner: Owner) -> None:
+    ((now,),) = owner.execute("SELECT now()").fetchall()
+    assert now.tzinfo is not None
