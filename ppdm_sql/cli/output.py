@@ -8,7 +8,6 @@ import math
 import os
 import sys
 import traceback
-import unicodedata
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from ppdm_sql.harmless import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -155,19 +156,11 @@ def _cell(value: object, digits: int) -> str:
 
 def _plain(text: str) -> Text:
     """Return a text that is shown as it is: no markup, nothing that steers a terminal."""
-    return Text("".join(letter if _is_harmless(letter) else _escaped(letter) for letter in text))
+    return Text(harmless(text))
 
 
 def _harmless(row: Sequence[object]) -> list[object]:
     return [_plain(value).plain if isinstance(value, str) else value for value in row]
-
-
-def _is_harmless(letter: str) -> bool:
-    return letter == "\n" or not unicodedata.category(letter).startswith("C")
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape").decode()
 
 
 def _jsonable(value: object) -> object:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
+from ppdm_sql.harmless import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -50,8 +52,8 @@ class ShownRows(ABC):
     def __repr__(self) -> str:
         table = self.whole()
         if table is None:
-            return self.sentence or f"<{type(self).__name__} without rows>"
-        return "\n".join(filter(None, [self.sentence, _text(table), _rest(table)]))
+            return harmless(self.sentence) or f"<{type(self).__name__} without rows>"
+        return harmless("\n".join(filter(None, [self.sentence, _text(table), _rest(table)])))
 
     def _repr_html_(self) -> str:
         from html import escape

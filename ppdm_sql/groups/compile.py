@@ -182,7 +182,7 @@ def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
 def _hidden_origins(release: Release) -> frozenset[str]:
     """Return the columns of tables that a record kept as `*` must not show, under any name."""
     rules = (rule for rule in release.rules if rule.role in (Role.SENSITIVE, Role.QUASI))
-    return frozenset(origin for rule in rules for c in rule.columns for origin in c.origins)
+    return frozenset(origin for rule in rules for c in rule.columns for origin in c.ancestors)
 
 
 def _is_unrelated(rule: BoundRule, hidden: frozenset[str]) -> bool:
@@ -190,7 +190,7 @@ def _is_unrelated(rule: BoundRule, hidden: frozenset[str]) -> bool:
     if rule.role is Role.KEY:
         return True
     return rule.role is not Role.SENSITIVE and all(
-        column.origins and not may_share(column.origins, hidden) for column in rule.columns
+        column.ancestors and not may_share(column.ancestors, hidden) for column in rule.columns
     )
 
 

@@ -72,11 +72,12 @@ def identifying_aggregates(release: Release) -> dict[str, exp.Expr]:
     for column in columns:
         value = column_of(column.source.text, _ROWS)
         found[column.aggregate("values")] = exp.ApproxDistinct(this=value)
-        if column.kind is Kind.TEXT:
+        if column.kind in (Kind.TEXT, Kind.ENUM):
+            text = exp.cast(value.copy(), "VARCHAR")
             found[column.aggregate("known")] = exp.Count(this=value.copy())
             for word, pattern in PATTERNS.items():
                 matches = exp.RegexpFullMatch(
-                    this=exp.Trim(this=value.copy()), expression=exp.Literal.string(pattern)
+                    this=exp.Trim(this=text.copy()), expression=exp.Literal.string(pattern)
                 )
                 found[column.aggregate(word)] = exp.CountIf(this=matches)
     return found
@@ -124,7 +125,7 @@ def _unchanged(release: Release) -> Iterator[_Column]:
             continue
         for name, column in zip(rule.names, rule.columns, strict=True):
             kind = column.type.kind
-            if kind is Kind.DECIMAL and column.type.decimals == 0:
+            if (kind is Kind.DECIMAL and column.type.decimals == 0) or str(column.type) == "BIGNUM":
                 kind = Kind.INTEGER
             if kind in _LOOKED_AT or kind in _CONTINUOUS:
                 yield _Column(name, column.name, kind, number, rule.span)
@@ -139,8 +140,8 @@ def _pattern(column: _Column, found: Mapping[str, Any]) -> str | None:
     return None
 
 
-def share_alone(version: Version, column: Name) -> float:
-    """Return the share of the persons who have a value that nobody else has; 0 of a few persons."""
+def share_alone(version: Version, column: Name, fewest: int = FEWEST) -> float:
+    """Return the share of persons who have a value that nobody else has; 0 of fewer persons."""
     release = version.release
     key = release.key
     value = column_of(column.text, _ROWS)
@@ -172,4 +173,4 @@ def share_alone(version: Version, column: Name) -> float:
         named(query.where(only).subquery(), "alone"), named(everybody.subquery(), "persons")
     )
     (row,) = version.engine.query(both).to_pylist()
-    return row["alone"] / row["persons"] if row["persons"] >= FEWEST else 0.0
+    return row["alone"] / row["persons"] if row["persons"] >= fewest else 0.0

@@ -48,7 +48,7 @@ def _twins_of(
 ) -> Iterator[Objection]:
     for name, column in zip(rule.names, rule.columns, strict=True):
         for other in grouped:
-            if may_share(column.origins, other.column.origins) and _tells(
+            if may_share(column.ancestors, other.column.ancestors) and _tells(
                 version, column, other.column
             ):
                 yield Objection(
@@ -80,14 +80,12 @@ def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
     (row,) = version.engine.query(query).to_pylist()
     if row["first"] < 2:
         return False
-    if one.origins & other.origins:
+    if one.ancestors & other.ancestors:
         return True  # whatever was computed, it tells something of the same column
-    # What is different in every row tells any column, and a flag is told by many.
-    told = row["pairs"] <= _NEARLY * row["second"] and row["second"] > 2
+    # A generalized column that is different in every row tells any, and a flag is told by many.
+    told = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
     tells = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
-    return bool(
-        (told and 2 * row["second"] <= row["rows"]) or (tells and 2 * row["first"] <= row["rows"])
-    )
+    return bool(told or tells)
 
 
 def _different(value: exp.Expr) -> exp.Expr:

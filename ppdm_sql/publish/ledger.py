@@ -16,17 +16,17 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import PpdmError, plural
-from ppdm_sql.groups.compile import find_grouping, fixed_quasi
-from ppdm_sql.names import Name
+from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.publish.two_versions import small_classes, values_apart
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import is_plain, may_share, written_source
+from ppdm_sql.release.lineage import is_plain, may_share, table_of_origin, written_source
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import same_persons
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.publications import PublishedColumn, PublishedRelease, list_publications
 from ppdm_sql.treatments import traits_of
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,6 +58,8 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
             read = [column]
             if key_column is not None and any(one.uses_row_key for one in rule.traits):
                 told.append(key_column.identity)
+                if key_column.type.kind is not Kind.INTEGER:  # as which it draws another noise
+                    told.append(key_column.type.kind.name)
                 read.append(key_column)
             if not all(is_plain(one) for one in read):
                 told.append(source)
@@ -199,9 +201,8 @@ def _classes(
         k = max((found.k for found in groupings if found is not None), default=1)
         if k < 2:
             continue
-        quasi = frozenset(_quasi_origins(version))
         is_countable = other is not None and same_persons(version, other)
-        if not is_countable and not any(may_share(c.origins, quasi) for c in one.columns):
+        if not is_countable and not may_share(_tables(version), _tables_then(one)):
             continue
         row = None
         if other is not None and is_countable:
@@ -223,17 +224,17 @@ def _classes(
             )
 
 
-def _quasi_origins(version: Version) -> set[str]:
-    grouping = find_grouping(version.release)
-    fixed = {name for name, _ in fixed_quasi(version.release)}
-    grouped = {column.name for column in grouping.columns} if grouping else set[Name]()
-    return {
-        origin
-        for rule in version.release.released_rules
-        for name, column in zip(rule.names, rule.columns, strict=True)
-        if name in fixed | grouped
-        for origin in column.origins
-    }
+def _tables(version: Version) -> frozenset[str]:
+    """Return the tables that a version is about: those of its columns and its KEY."""
+    rules = version.release.released_rules
+    columns = [column for rule in rules for column in rule.columns]
+    columns += [version.release.key] if version.release.key is not None else []
+    return frozenset(table_of_origin(one) for column in columns for one in column.origins)
+
+
+def _tables_then(published: PublishedRelease) -> frozenset[str]:
+    origins = {one for column in published.columns for one in column.origins}
+    return frozenset(map(table_of_origin, origins))
 
 
 def _opened(releases: Releases, published: PublishedRelease) -> Version | None:

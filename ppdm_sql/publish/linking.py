@@ -5,28 +5,40 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import PpdmError, Refused
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.lifecycle.identifying import MOSTLY, share_alone
+from ppdm_sql.lifecycle.identifying import FEWEST, MOSTLY, share_alone
 from ppdm_sql.names import Name
-from ppdm_sql.release.lineage import passed_releases
+from ppdm_sql.release.ancestry import column_ancestors
+from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.treatments import traits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ppdm_sql.names import QualifiedName
     from ppdm_sql.release.model import BoundRule, Release, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
-    from ppdm_sql.store.publications import Publication, PublishedRelease
+    from ppdm_sql.store.publications import (
+        Outgoing,
+        Publication,
+        PublishedColumn,
+        PublishedRelease,
+    )
 
 Link: TypeAlias = "tuple[str | None, str]"
 """The agreement that keys come from, if any, and what they belong to there; secret."""
 LinksByName: TypeAlias = "Mapping[QualifiedName, frozenset[Link]]"
+_ROWS = "s"
+_FEW_ROWS = 10
+"""Of one alias: a person has few rows, a ward has many."""
 _JOINED = "whoever holds them can join the rows of one person"
 
 
@@ -48,8 +60,15 @@ def refuse_other_links(releases: Releases, version: Version) -> None:
     for rule in version.release.released_rules:
         if any(one.is_always_null or one.draws_from_keys for one in rule.traits):
             continue
+        if rule.role is Role.KEY:
+            raise Refused(
+                f"'{rule.names[0]}' cannot be made unlinkable: it is the KEY, and only pseudonym()"
+                " gives it other values in every publication",
+                hint="write KEY AS pseudonym(), or KEY alone, which is not released",
+                code="not_unlinkable",
+            )
         for name, column in zip(rule.names, rule.columns, strict=True):
-            passed = passed_releases(sources, version.release.source, column.name)
+            passed = column_ancestors(sources, version.release.source, column.name)[1]
             inner = next((one for one in passed if _links_in(releases, *one)), None)
             if inner is not None:
                 raise Refused(
@@ -59,13 +78,29 @@ def refuse_other_links(releases: Releases, version: Version) -> None:
                     code="not_unlinkable",
                 )
             renames = any(one.renames and not one.generalizes for one in rule.traits)
-            if renames and share_alone(version, column.name) > MOSTLY:
+            if renames and _is_one_a_person(version, column.name):
                 raise Refused(
                     f"'{name}' cannot be made unlinkable: nearly every person has an alias of their"
                     " own, the same in every publication",
                     hint="treat it by pseudonym(), which gets other keys, or leave it out",
                     code="not_unlinkable",
                 )
+
+
+def _is_one_a_person(version: Version, column: Name) -> bool:
+    """Whether nearly everybody has a value of their own there.
+
+    Without a KEY nobody knows whose a row is: many values of few rows each are taken for that.
+    """
+    if version.release.key is not None:
+        return share_alone(version, column, fewest=1) > MOSTLY
+    value = column_of(column.text, _ROWS)
+    query = exp.select(
+        named(exp.Count(this=exp.Distinct(expressions=[value])), "values"),
+        named(exp.Count(this=value.copy()), "rows"),
+    ).from_(source_table(version.release.source, _ROWS))
+    (row,) = version.engine.query(query).to_pylist()
+    return bool(row["values"] >= FEWEST and row["rows"] < _FEW_ROWS * row["values"])
 
 
 def _links_in(releases: Releases, name: QualifiedName, column: Name) -> bool:
@@ -92,7 +127,7 @@ def links_of(releases: Releases, release: Release) -> frozenset[Link]:
         for rule in release.released_rules
         if not any(one.is_always_null for one in rule.traits)
         for column in rule.columns
-        for inner in passed_releases(sources, release.source, column.name)
+        for inner in column_ancestors(sources, release.source, column.name)[1]
         for links in _links_of_column(releases, *inner)
     )
     return frozenset((agreement, link) for link in found) | frozenset(carried)
@@ -127,35 +162,56 @@ def shared_links(links: LinksByName) -> Iterator[str]:
         )
 
 
-def links_before(releases: Releases, publication: Publication, links: LinksByName) -> Iterator[str]:
+def links_before(
+    releases: Releases,
+    publication: Publication,
+    outgoing: Sequence[tuple[Outgoing, frozenset[Link]]],
+) -> Iterator[str]:
     """Say which releases can be joined with others that were published before.
 
-    Not of releases under an agreement: they are published apart so as to be joined. A version
-    whose source is gone says nothing any more.
+    Not of releases under an agreement: they are published apart so as to be joined. Nor of the
+    same columns of the same release: that is the same study, once more.
     """
-    own = {
-        name: {(agreement, link) for agreement, link in shared if agreement is None}
-        for name, shared in links.items()
-    }
-    if not any(own.values()):
-        return
-    earlier: dict[QualifiedName, set[Link]] = defaultdict(set)
-    versions = {
+    earlier = {
         (one.release, one.release_id, one.version): one
         for one in list_publications(releases.engine)
         if one.publication.name != publication.name and not one.publication.unlinkable
     }
-    for one in versions.values():
-        if one.release not in links:  # else it is said of this publication
-            earlier[one.release] |= _links_then(releases, one)
-    for name, shared in own.items():
-        others = [str(other) for other, held in earlier.items() if held & shared]
+    links_then: dict[object, frozenset[Link]] = {}
+    for going, links in outgoing:
+        own = {(agreement, link) for agreement, link in links if agreement is None}
+        if not own:
+            continue
+        keys = _linking_keys(releases, going.columns)
+        others: dict[str, None] = {}
+        for place, one in earlier.items():
+            if one.release_id == going.entry.release_id and _names(one) == _names(going):
+                continue
+            if place not in links_then:
+                links_then[place] = _links_then(releases, one)
+            # By the ledger, too: a view may have been replaced since, or the source be gone.
+            if links_then[place] & own or _linking_keys(releases, one.columns) & keys:
+                is_itself = one.release == going.entry.name
+                others[f"{one.release}{f' (version {one.version})' * is_itself}"] = None
         if others:
             verb = "was" if len(others) == 1 else "were"
             yield (
-                f"{name} shares pseudonyms with {' and '.join(others)}, which {verb} published "
-                f"before: {_JOINED}; WITH (unlinkable = true) gives each publication its own"
+                f"{going.entry.name} shares pseudonyms with {' and '.join(others)}, which {verb} "
+                f"published before: {_JOINED}; WITH (unlinkable = true) gives each publication its own"
             )
+
+
+def _names(published: PublishedRelease | Outgoing) -> set[str]:
+    return {column.name for column in published.columns}
+
+
+def _linking_keys(releases: Releases, columns: Sequence[PublishedColumn]) -> set[str]:
+    """Return what the ledger knows the pseudonyms of columns by."""
+    return {
+        column.key_id
+        for column in columns
+        if any(traits_of(word, releases.treatments).links_rows for word in column.treatments)
+    }
 
 
 def _links_then(releases: Releases, published: PublishedRelease) -> frozenset[Link]:

@@ -195,7 +195,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         links = {one.entry.name: one.links for one in written}
         told = (
             *shared_links(links),
-            *links_before(releases, publication, links),
+            *links_before(releases, publication, [(one.outgoing, one.links) for one in written]),
             *told_together(releases, publication, [(one.outgoing, one.version) for one in written]),
         )
         if told and options.is_strict:

@@ -20,6 +20,7 @@ from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
 from ppdm_sql.release.acceptance import OPTION as ACCEPT
 from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
+from ppdm_sql.release.ancestry import column_ancestors
 from ppdm_sql.release.lineage import column_identity, column_origins
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
@@ -77,20 +78,12 @@ def bind_release(
     _check_released(statement)
     rules = []
     for index, rule in enumerate(_separated(statement)):
-        bound = tuple(
-            replace(
-                _agreed_column(columns[column.name], rule, column.span),
-                origins=column_origins(catalog, source, columns[column.name].name),
+        bound = tuple(_followed(catalog, source, columns[column.name]) for column in rule.columns)
+        if agreement is not None:
+            bound = tuple(
+                _agreed_column(column, rule, written.span)
+                for column, written in zip(bound, rule.columns, strict=True)
             )
-            if agreement is not None
-            else InputColumn(
-                columns[column.name].name,
-                columns[column.name].type,
-                column_identity(catalog, source, columns[column.name].name),
-                column_origins(catalog, source, columns[column.name].name),
-            )
-            for column in rule.columns
-        )
         steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
         names = tuple(column.name for column in rule.columns)
         if names[0] in _generalized_names(statement) and rule.is_released and not rule.treatments:
@@ -185,7 +178,7 @@ def _agreement(statement: CreateRelease, catalog: SourceCatalog) -> CreateAgreem
     return None
 
 
-def _agreed_column(column: SourceColumn, rule: ColumnRule, span: Span | None) -> InputColumn:
+def _agreed_column(column: InputColumn, rule: ColumnRule, span: Span | None) -> InputColumn:
     """Return a column whose keys come from its name; a KEY is its canonical text."""
     type_ = column.type
     if rule.role is Role.KEY:
@@ -198,7 +191,7 @@ def _agreed_column(column: SourceColumn, rule: ColumnRule, span: Span | None) ->
                 code="wrong_type",
             )
         type_ = VARCHAR
-    return InputColumn(column.name, type_, agreed_identity(column.name))
+    return replace(column, type=type_, identity=agreed_identity(column.name))
 
 
 def _check_agreed_key(row_key: InputColumn, rules: Sequence[BoundRule]) -> None:
@@ -232,10 +225,18 @@ def _row_key(
             "list a KEY: without a treatment it stays with the owner",
             code="key",
         )
-    identity = column_identity(catalog, source, name)
-    origins = column_origins(catalog, source, name)
-    key = InputColumn(columns[name].name, columns[name].type, identity, origins)
-    return _usable_key(key, users[0])
+    return _usable_key(_followed(catalog, source, columns[name]), users[0])
+
+
+def _followed(catalog: SourceCatalog, source: Source, column: SourceColumn) -> InputColumn:
+    """Return a column of the source with all that is known of where it comes from."""
+    return InputColumn(
+        column.name,
+        column.type,
+        column_identity(catalog, source, column.name),
+        column_origins(catalog, source, column.name),
+        column_ancestors(catalog, source, column.name)[0],
+    )
 
 
 def _usable_key(key: InputColumn, user: Step) -> InputColumn:
@@ -271,8 +272,7 @@ def _steps(
             raise InternalError(f"{call.keyword} changed the number of columns")
         yield Step(treatment, f"t{index}_{place}", call.span)
         columns = tuple(
-            InputColumn(column.name, type_, column.identity, column.origins)
-            for column, type_ in zip(columns, types, strict=True)
+            replace(column, type=type_) for column, type_ in zip(columns, types, strict=True)
         )
 
 

@@ -8,7 +8,8 @@ stands for it, which errs on the side of sharing a key.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 32
 _UNFOLLOWED = "column:"
+_LAST_PART = re.compile(r'\."(?:[^"]|"")*"$')
 
 
 def column_identity(catalog: SourceCatalog, source: Source, column: Name) -> str:
@@ -56,7 +58,8 @@ def column_origins(catalog: SourceCatalog, source: Source, column: Name) -> froz
     """Return the columns of tables that a column is computed from.
 
     Unlike its identity, they are followed through expressions, and so through releases. What
-    cannot be followed stands for itself, by its name.
+    cannot be followed stands for itself, by its name. Keys of noise are derived from them: what
+    this returns must not change. Whether two columns tell of each other is ancestry's question.
     """
     if isinstance(source, FileSource):
         return frozenset({column_identity(catalog, source, column)})
@@ -87,24 +90,6 @@ def is_plain(column: InputColumn) -> bool:
     return column.origins == {column.identity} and not column.identity.startswith(_UNFOLLOWED)
 
 
-def passed_releases(
-    catalog: SourceCatalog, source: Source, column: Name
-) -> frozenset[tuple[QualifiedName, Name]]:
-    """Return the releases that a column comes through, each with its column there."""
-    if isinstance(source, FileSource):
-        return frozenset()
-    trace = _Trace(catalog)
-    if isinstance(source, QuerySource):
-        trace.origins(parse_query(source.text), column, {}, _DEEPEST)
-    else:
-        trace.origins_in_relation(source.name, column, _DEEPEST)
-    return frozenset(
-        (QualifiedName(view.parts[1:]), name)
-        for view, name in trace.passed
-        if catalog.is_release(view)
-    )
-
-
 @dataclass(frozen=True)
 class _Trace:
     """Follows columns through queries, views and tables."""
@@ -112,15 +97,13 @@ class _Trace:
     catalog: SourceCatalog
     home: tuple[Name, ...] = ()
     """Catalog and schema of the view that is followed: its names are looked up there first."""
-    passed: set[tuple[QualifiedName, Name]] = field(default_factory=set)
-    """The views that origins were followed through, each with its column."""
 
     def in_relation(self, name: QualifiedName, column: Name, depth: int) -> str | None:
         relation = self._found(name)
         if relation is None or depth == 0:
             return None
         if relation.view_sql is None:
-            return _base(relation.name, column)
+            return base_column(relation.name, column)
         if relation.has_renamed_columns:
             return None
         inner = _Trace(self.catalog, relation.name.parts[:2])
@@ -138,11 +121,10 @@ class _Trace:
                 each = (self.origins_in_relation(name, one, depth - 1) for one in made_of)
                 return frozenset().union(*each)
             is_there = column in self._columns(relation)
-            return frozenset({_base(relation.name, column)}) if is_there else _unknown(column)
-        self.passed.add((relation.name, column))
+            return frozenset({base_column(relation.name, column)}) if is_there else _unknown(column)
         if relation.has_renamed_columns:
             return _unknown(column)
-        inner = _Trace(self.catalog, relation.name.parts[:2], self.passed)
+        inner = _Trace(self.catalog, relation.name.parts[:2])
         return inner.origins(parse_query(relation.view_sql), column, {}, depth - 1)
 
     def origins(
@@ -311,12 +293,23 @@ class _Trace:
         return self.in_relation(name, original, depth - 1)
 
 
-def _base(table: QualifiedName, column: Name) -> str:
+def base_column(table: QualifiedName, column: Name) -> str:
+    """Return how a column of a table is written among origins."""
     return "table:" + ".".join(quote(part.folded) for part in (*table.parts, column))
 
 
+def unknown_column(column: Name) -> set[str]:
+    """Return how one that cannot be followed is written among origins."""
+    return {f"{_UNFOLLOWED}{quote(column.folded)}"}
+
+
 def _unknown(column: Name) -> frozenset[str]:
-    return frozenset({f"{_UNFOLLOWED}{quote(column.folded)}"})
+    return frozenset(unknown_column(column))
+
+
+def table_of_origin(origin: str) -> str:
+    """Return the table of one origin; what cannot be followed stays as it is."""
+    return origin if origin.startswith(_UNFOLLOWED) else _LAST_PART.sub("", origin)
 
 
 def may_share(one: frozenset[str], other: frozenset[str]) -> bool:

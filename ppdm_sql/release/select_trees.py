@@ -111,12 +111,20 @@ def same_place(query: exp.SetOperation, column: Name) -> exp.Expr | None:
     if all(any(one.is_star for one in side.expressions) for side in (left, right)):
         return right
     names = [Name(one.output_name) for one in left.expressions]
-    is_listed = not any(one.is_star for one in (*left.expressions, *right.expressions))
-    if not is_listed or column not in names or names.index(column) >= len(right.expressions):
+    if any(one.is_star for one in left.expressions) or column not in names:
         return None
-    moved = right.copy()
-    place = moved.expressions[names.index(column)]
-    moved.set("expressions", [exp.alias_(place.unalias(), column.text, quoted=True)])
+    return placed(right, names.index(column), column)
+
+
+def placed(query: exp.Expr | None, place: int, column: Name) -> exp.Select | None:
+    """Return a SELECT of the output at a place alone, called like a column; None if none is there."""
+    if not isinstance(query, exp.Select) or place >= len(query.expressions):
+        return None
+    if any(one.is_star for one in query.expressions):
+        return None
+    moved = query.copy()
+    output = moved.expressions[place]
+    moved.set("expressions", [exp.alias_(output.unalias(), column.text, quoted=True)])
     return moved
 
 

@@ -25,7 +25,9 @@ class InputColumn:
     identity: str
     """Which source column it is, the same in every release: keys are derived from it."""
     origins: frozenset[str] = field(default=frozenset(), compare=False)
-    """The columns of tables that it is computed from, behind views, queries and releases."""
+    """The columns of tables that it is computed from: keys of noise are derived from them."""
+    ancestors: frozenset[str] = field(default=frozenset(), compare=False)
+    """The columns of tables that it may tell of, as far as anybody knows: never too few."""
 
 
 Statistics: TypeAlias = "Mapping[str, Any]"

@@ -1,0 +1,318 @@
+"""What a column may tell of, however its source is written; what the owner is then told."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ppdm_sql
+from ppdm_sql import PpdmError, PrivacyWarning, Refused
+from ppdm_sql.language.syntax import QuerySource
+from ppdm_sql.names import Name
+from ppdm_sql.release.ancestry import column_ancestors
+from ppdm_sql.release.lineage import may_share
+from ppdm_sql.release.sources import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ppdm_sql.owner import Owner
+
+MADE = """
+CREATE SCHEMA clinic;
+CREATE TABLE clinic.p AS SELECT i AS id, 20 + (hash(i) % 60)::INT AS age,
+    42000 + (hash(i + 100000) % 50)::INT AS zip, (hash(i + 5500000) % 9)::INT AS stay,
+    ['Flu', 'HIV', 'Cancer', 'Asthma'][1 + (hash(i + 7000000) % 4)::INT] AS dx,
+    50.0 + (hash(i + 900000) % 500)::INT / 10.0 AS w FROM range(600) t(i);
+CREATE TABLE clinic.q AS SELECT id, stay AS x FROM clinic.p;
+CREATE TABLE clinic.bands AS SELECT i * 20 AS lo, i * 20 + 19 AS hi, 'b' || i AS l FROM range(6) r(i);
+CREATE VIEW clinic.v (id, age, dx, t) AS SELECT id, age, dx, age * 10 + stay FROM clinic.p;
+CREATE HIERARCHY ages AS RANGES (5, 10, 20, 40);
+CREATE HIERARCHY zips AS SUPPRESS DIGITS RIGHT;
+"""
+GENERALIZED = "(id KEY, age QUASI, dx SENSITIVE, t NEUTRAL) GENERALIZE age USING ages UNTIL k = 60"
+WORDS = " UNION ALL ".join(
+    f"SELECT id, age, dx, 'c{i}' AS t FROM clinic.p WHERE age % 10 = {i}" for i in range(10)
+)
+TWINS = {
+    "plain": "(SELECT id, age, dx, age * 10 + stay AS t FROM clinic.p)",
+    "view with a list of columns": "clinic.v",
+    "using": "(SELECT id, age, dx, q.age * 10 + q.stay AS t FROM clinic.p p JOIN clinic.p q USING (id, age, dx))",
+    "lateral beside": "(SELECT id, age, dx, make_date(2024 - age, stay + 1, 1) AS t FROM clinic.p, LATERAL (SELECT 1) x)",
+    "in a lateral": "(SELECT id, age, dx, x.t FROM clinic.p, LATERAL (SELECT age * 10 + stay AS t) x)",
+    "values beside": "(SELECT id, age, dx, age * 10 + stay AS t FROM clinic.p, (VALUES (1)) x(u))",
+    "unnest": "(SELECT id, age, dx, x.t FROM clinic.p p, unnest([p.age * 10 + p.stay]) AS x(t))",
+    "correlated": "(SELECT id, age, dx, (SELECT max(q.age * 10 + q.stay) FROM clinic.p q WHERE q.id = p.id) AS t FROM clinic.p p)",
+    "noise of a release": "(SELECT p.id, p.age, p.dx, g.age AS t FROM clinic.p p JOIN r.noise g ON g.id = p.id)",
+    "rotation of a release": "(SELECT p.id, p.age, p.dx, g.age AS t FROM clinic.p p JOIN r.turned g ON g.id = p.id)",
+    "by its place": "(SELECT id, age, dx, #2 * 10 + #4 AS t FROM clinic.p)",
+    "a text that is run": "(SELECT id, age, dx, t FROM query('SELECT id, age, dx, age * 10 + stay AS t FROM clinic.p'))",
+    "unpivot": "(SELECT id, age, dx, v AS t FROM (UNPIVOT (SELECT id, age, dx, age * 10 + stay AS z FROM clinic.p) ON z INTO NAME n VALUE v))",
+    "joined by it": "(SELECT id, age, dx, b.l AS t FROM clinic.p p JOIN clinic.bands b ON p.age BETWEEN b.lo AND b.hi)",
+    "words of branches": f"({WORDS})",
+    "there or not": "(SELECT p.id, p.age, p.dx, q.stay AS t FROM clinic.p p LEFT JOIN (SELECT id, stay FROM clinic.p WHERE age % 2 = 0) q ON p.id = q.id)",
+    "a field of a struct": "(SELECT id, age, dx, s.a AS t FROM (SELECT *, {'a': age * 10 + stay} AS s FROM clinic.p))",
+    "another output": "(SELECT id, age, dx, age * 10 AS u, u + stay AS t FROM clinic.p)",
+}  # fmt: skip
+OTHERS = {
+    "lateral beside": "(SELECT id, age, dx, stay AS t FROM clinic.p, LATERAL (SELECT 1) x)",
+    "values beside": "(SELECT id, age, dx, stay AS t FROM clinic.p, (VALUES (1)) x(u))",
+    "using": "(SELECT id, p.age, p.dx, q.x AS t FROM clinic.p p JOIN clinic.q q USING (id))",
+    "left join": "(SELECT p.id, p.age, p.dx, q.x AS t FROM clinic.p p LEFT JOIN clinic.q q ON p.id = q.id)",
+    "filtered": "(SELECT id, age, dx, stay AS t FROM clinic.p WHERE age > 25)",
+    "chain": "(WITH a AS (SELECT * FROM clinic.p WHERE age > 5), b AS (SELECT id, stay AS t FROM a) SELECT a.id, age, dx, b.t FROM a JOIN b ON a.id = b.id)",
+    "window": "(SELECT id, age, dx, row_number() OVER (PARTITION BY dx ORDER BY id) AS t FROM clinic.p)",
+    "union": "(SELECT id, age, dx, stay AS t FROM clinic.p WHERE age > 40 UNION ALL SELECT id, age, dx, stay FROM clinic.p WHERE age <= 40)",
+}  # fmt: skip
+RELEASES = """
+CREATE RELEASE r.turned FROM clinic.p (id KEY AS keep(), (age, w) QUASI AS rotation());
+CREATE RELEASE r.noise FROM clinic.p (id KEY AS keep(), age QUASI AS noise(normal(0, 2)));
+"""
+
+
+@pytest.fixture
+def clinic(owner: Owner) -> Owner:
+    owner.execute(MADE)
+    return owner
+
+
+def create(owner: Owner, text: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        owner.execute(text)
+
+
+@pytest.mark.parametrize("source", TWINS.values(), ids=TWINS)
+def test_a_twin_is_found_in_any_source(clinic: Owner, source: str) -> None:
+    create(clinic, RELEASES)
+    with pytest.raises(Refused) as caught:
+        create(clinic, f"CREATE RELEASE r.a FROM {source} {GENERALIZED}")
+    assert caught.value.code == "twin"
+
+
+@pytest.mark.parametrize("source", OTHERS.values(), ids=OTHERS)
+def test_a_column_of_its_own_is_no_twin(clinic: Owner, source: str) -> None:
+    create(clinic, f"CREATE RELEASE r.a FROM {source} {GENERALIZED}")
+
+
+# Any way to hand the columns of a source on, t beside the others: {q} is the query, {n} a number.
+WRAPPED = [
+    "SELECT * FROM ({q})",
+    "FROM ({q}) x{n}",
+    "SELECT id, age, t FROM ({q}) x{n}",
+    "SELECT x{n}.id, x{n}.age, x{n}.t FROM ({q}) x{n}",
+    "SELECT a AS id, b AS age, c AS t FROM (SELECT id, age, t FROM ({q})) x{n}(a, b, c)",
+    "WITH c{n} AS ({q}) SELECT id, age, t FROM c{n}",
+    "WITH c{n}(a, b, c) AS (SELECT id, age, t FROM ({q})) SELECT a AS id, b AS age, c AS t FROM c{n}",
+    "SELECT id, age, coalesce(t, t) AS t FROM ({q})",
+    "SELECT * REPLACE (t + 1 AS t) FROM ({q})",
+    "SELECT * RENAME (u AS t) FROM (SELECT id, age, t AS u FROM ({q}))",
+    "SELECT * EXCLUDE (u) FROM (SELECT *, 1 AS u FROM ({q}))",
+    "SELECT id, age, t FROM ({q}), LATERAL (SELECT 1) l{n}",
+    "SELECT id, age, l{n}.u AS t FROM ({q}) x{n}, LATERAL (SELECT x{n}.t AS u) l{n}",
+    "SELECT id, age, t FROM ({q}), (VALUES (1)) v{n}(u)",
+    "SELECT id, age, t FROM ({q}) CROSS JOIN range(1) g{n}(u)",
+    "SELECT id, age, t FROM ({q}) JOIN clinic.q USING (id)",
+    "SELECT id, age, t FROM (SELECT id, x FROM clinic.q) y{n} JOIN ({q}) x{n} USING (id)",
+    "SELECT p{n}.id, age, (SELECT max(t) FROM ({q}) y{n} WHERE y{n}.id = p{n}.id) AS t FROM clinic.p p{n}",
+    "SELECT id, age, max(t) OVER (PARTITION BY id) AS t FROM ({q})",
+    "SELECT id, age, max(t) AS t FROM ({q}) GROUP BY ALL",
+    "SELECT id, age, t FROM ({q}) UNION ALL SELECT id, age, 0 FROM ({q}) WHERE id < 0",
+    "SELECT id, age, 0 AS t FROM ({q}) WHERE id < 0 UNION ALL SELECT id, age, t FROM ({q})",
+    "SELECT id, age, s.t AS t FROM (SELECT id, age, {{'t': t}} AS s FROM ({q}))",
+    "SELECT id, age, unnest([t]) AS t FROM ({q})",
+    "SELECT id, age, u AS t FROM ({q}) x{n}, unnest([x{n}.t]) AS l{n}(u)",
+    "SELECT id, age, t AS u, u AS t FROM ({q})",
+    "SELECT COLUMNS('id|age|t') FROM ({q})",
+    "SELECT id, age, t FROM (({q}) x{n} CROSS JOIN (SELECT 1 AS one) y{n})",
+    "SELECT p{n}.id, p{n}.age, x{n}.t FROM clinic.p p{n} LEFT JOIN ({q}) x{n} ON p{n}.id = x{n}.id",
+    "VIEW SELECT id, age, t FROM ({q})",
+    "LISTED SELECT id, age, t FROM ({q})",
+    "RELEASE SELECT id, age, t FROM ({q})",
+]  # fmt: skip
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="module")
+def followed() -> Iterator[Owner]:
+    with ppdm_sql.connect(":memory:") as opened:
+        opened.execute(MADE)
+        yield opened
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(WRAPPED), min_size=1, max_size=4))
+def test_what_is_handed_on_in_any_way_is_followed(followed: Owner, wraps: list[str]) -> None:
+    query = "SELECT id, age, age * 10 + stay AS t FROM clinic.p"
+    for wrap in wraps:
+        number = next(_numbers)
+        kind, _, rest = wrap.partition(" ")
+        if kind == "RELEASE":
+            create(followed, f"CREATE RELEASE r.r{number} FROM ({rest.format(q=query, n=number)})"
+                   " (id NEUTRAL AS keep(), age NEUTRAL, t NEUTRAL)"
+                   " WITH (accept = ['identifying(id)', 'identifying(t)'])")  # fmt: skip
+            query = f"SELECT * FROM r.r{number}"
+        elif kind in ("VIEW", "LISTED"):
+            listed = "(a, b, c)" if kind == "LISTED" else ""
+            followed.execute(f"CREATE VIEW v{number} {listed} AS {rest.format(q=query, n=number)}")
+            names = "a AS id, b AS age, c AS t" if kind == "LISTED" else "id, age, t"
+            query = f"SELECT {names} FROM v{number}"
+        else:
+            query = wrap.format(q=query, n=number)
+    sources = Sources(followed._engine)
+    source = QuerySource(query)
+    assert followed.execute(f"SELECT count(t) FROM ({query})").fetchall() != [(0,)]
+    found, passed = column_ancestors(sources, source, Name("t"))
+    age, _ = column_ancestors(sources, QuerySource("SELECT age FROM clinic.p"), Name("age"))
+    assert may_share(found, age), query
+    if "RELEASE" in "".join(wraps):
+        assert passed
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "r.a",
+        "(SELECT id, x.stay, y.zip FROM r.a x JOIN r.c y USING (id))",
+        "(SELECT id, stay FROM r.a NATURAL JOIN r.c)",
+        "(FROM r.a, LATERAL (SELECT 1))",
+        "(SELECT id, stay FROM r.a, (VALUES (1)) x(u))",
+        "clinic.listed",
+    ],
+)
+def test_pseudonyms_of_another_release_are_not_unlinkable(
+    clinic: Owner, source: str, tmp_path: Path
+) -> None:
+    create(
+        clinic,
+        "CREATE RELEASE r.a FROM clinic.p (id KEY AS pseudonym(), stay NEUTRAL);"
+        "CREATE RELEASE r.c FROM clinic.p (id KEY AS pseudonym(), zip NEUTRAL);"
+        "CREATE VIEW clinic.listed (id, stay) AS SELECT id, stay FROM r.a",
+    )
+    clinic.publish("r.a", to=tmp_path / "a.duckdb")
+    create(clinic, f"CREATE RELEASE r.b FROM {source} (id NEUTRAL AS keep(), stay NEUTRAL)"
+           " WITH (accept = ['identifying(id)'])")  # fmt: skip
+    refusals = {}
+    for option in ("unlinkable", "strict"):
+        with pytest.raises(Refused) as caught:
+            clinic.publish("r.b", to=tmp_path / "b.duckdb", **{option: True})  # type: ignore[arg-type]
+        refusals[option] = caught.value
+    assert refusals["unlinkable"].code == "not_unlinkable"
+    assert "shares pseudonyms with r.a" in refusals["strict"].what
+
+
+@pytest.mark.parametrize("treatment", ["keep", "mapping", "translation", "bit_plus", "scaling"])
+def test_a_key_is_unlinkable_as_a_pseudonym_only(
+    people: Owner, treatment: str, tmp_path: Path
+) -> None:
+    create(people, f"CREATE RELEASE r.a FROM clinic.people (id KEY AS {treatment}(), age NEUTRAL)")
+    with pytest.raises(Refused, match="it is the KEY") as caught:
+        people.publish("r.a", to=tmp_path / "a.duckdb", unlinkable=True)
+    assert caught.value.code == "not_unlinkable"
+
+
+def test_an_alias_a_person_is_found_without_a_key(clinic: Owner, tmp_path: Path) -> None:
+    clinic.execute(
+        "CREATE TABLE visits AS SELECT 'N' || id AS name, dx FROM clinic.p, range(3) t(g)"
+    )
+    create(clinic, "CREATE RELEASE r.a FROM visits (name NEUTRAL AS mapping())")
+    create(clinic, "CREATE RELEASE r.b FROM visits (dx NEUTRAL AS mapping())")
+    with pytest.raises(Refused) as caught:
+        clinic.publish("r.a", to=tmp_path / "a.duckdb", unlinkable=True)
+    assert caught.value.code == "not_unlinkable"
+    clinic.publish("r.b", to=tmp_path / "b.duckdb", unlinkable=True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT id::VARCHAR AS id, zip, dx FROM clinic.p)",
+        "(SELECT 'P' || id AS id, zip, dx FROM clinic.p)",
+        "(SELECT id, zip, dx FROM clinic.p JOIN clinic.q USING (id))",
+    ],
+)
+def test_releases_of_one_table_are_named_where_they_cannot_be_counted(
+    clinic: Owner, source: str, tmp_path: Path
+) -> None:
+    rest = "QUASI, dx SENSITIVE) GENERALIZE {0} USING {0}s UNTIL k = 5"
+    create(clinic, f"CREATE RELEASE r.a FROM clinic.p (id KEY, age {rest.format('age')}")
+    create(clinic, f"CREATE RELEASE r.b FROM {source} (id KEY, zip {rest.format('zip')}")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    with pytest.raises(Refused, match="cannot be counted"):
+        clinic.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+@pytest.mark.parametrize("again", ["CREATE OR REPLACE RELEASE", "DROP RELEASE r.a; CREATE RELEASE"])
+def test_pseudonyms_of_an_earlier_version_with_other_columns_meet(
+    clinic: Owner, again: str, tmp_path: Path
+) -> None:
+    create(clinic, "CREATE RELEASE r.a FROM clinic.p (id KEY AS pseudonym(), age NEUTRAL)")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    clinic.execute("REFRESH RELEASE r.a")
+    clinic.publish("r.a", to=tmp_path / "b.duckdb", strict=True)  # the same study, once more
+    create(clinic, f"{again} r.a FROM clinic.p (id KEY AS pseudonym(), dx NEUTRAL)")
+    with pytest.raises(Refused, match=r"r\.a shares pseudonyms with r\.a \(version"):
+        clinic.publish("r.a", to=tmp_path / "c.duckdb", strict=True)
+
+
+def test_pseudonyms_meet_also_where_a_view_was_replaced(clinic: Owner, tmp_path: Path) -> None:
+    clinic.execute("CREATE VIEW w AS SELECT id, age FROM clinic.p; CREATE TABLE o AS FROM w")
+    create(clinic, "CREATE RELEASE r.a FROM w (id KEY AS pseudonym(), age NEUTRAL)")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb")
+    clinic.execute("CREATE OR REPLACE VIEW w AS SELECT id, age FROM o")
+    create(clinic, "CREATE RELEASE r.b FROM clinic.p (id KEY AS pseudonym(), dx NEUTRAL)")
+    with pytest.raises(Refused, match=r"shares pseudonyms with r\.a"):
+        clinic.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_noise_by_a_key_of_another_type_is_another_draw(clinic: Owner, tmp_path: Path) -> None:
+    made = "RELEASE r.a FROM clinic.p (id KEY, w SENSITIVE AS noise(normal(0, 5)))"
+    clinic.execute(f"CREATE {made}")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    clinic.execute(f"ALTER TABLE clinic.p ALTER id TYPE INTEGER; CREATE OR REPLACE {made}")
+    clinic.publish("r.a", to=tmp_path / "b.duckdb", strict=True)
+    clinic.execute(f"ALTER TABLE clinic.p ALTER id TYPE VARCHAR; CREATE OR REPLACE {made}")
+    with pytest.raises(Refused, match="2 noises of 'w'"):
+        clinic.publish("r.a", to=tmp_path / "c.duckdb", strict=True)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT p.id, p.age, p.dx, q.stay AS f FROM clinic.p p LEFT JOIN (SELECT id, stay FROM clinic.p WHERE dx = 'HIV') q ON p.id = q.id)",
+        "(SELECT id, age, dx, stay AS f FROM clinic.p WHERE dx <> 'HIV' UNION ALL SELECT id, age, dx, -1 FROM clinic.p WHERE dx = 'HIV')",
+    ],
+)  # fmt: skip
+def test_stars_show_nothing_that_was_chosen_by_what_they_hide(clinic: Owner, source: str) -> None:
+    clinic.execute("UPDATE clinic.p SET age = age + 200 + id WHERE id < 20")
+    create(clinic, f"CREATE RELEASE r.a FROM {source} (id KEY AS keep(), age QUASI, dx SENSITIVE,"
+           " f NEUTRAL) GENERALIZE age USING ages UNTIL k = 5, l(dx) = 2"
+           " SUPPRESS AT MOST 5 PERCENT WITH (suppressed = 'star', loss = 'ilm')")  # fmt: skip
+    shown = clinic.execute("SELECT count(*), count(f) FROM r.a WHERE age = '*'").fetchall()
+    assert shown[0][0] > 0
+    assert shown[0][1] == 0
+
+
+def test_whole_numbers_and_addresses_of_any_type_name_persons(clinic: Owner) -> None:
+    clinic.execute(
+        "CREATE TABLE z AS SELECT id, ('4915112345' || (100 + id))::BIGNUM AS ssn,"
+        " 'a' || id % 60 || '@b.de' AS mail FROM clinic.p;"
+        "CREATE TYPE mails AS ENUM (SELECT DISTINCT mail FROM z);"
+        "CREATE TABLE y AS SELECT id, mail::mails AS mail FROM z"
+    )
+    for source, column in (("z", "ssn"), ("y", "mail")):
+        with pytest.raises(PpdmError) as caught:
+            clinic.execute(f"CREATE RELEASE r.s FROM {source} (id KEY, {column} NEUTRAL)")
+        assert caught.value.code == "identifying"
+
+
+def test_rows_at_a_prompt_steer_no_terminal(owner: Owner) -> None:
+    result = owner.execute("SELECT chr(27) || '[31mX' || chr(7) || chr(8232) AS v")
+    assert repr(result).count("\\x1b[31mX\\x07\\u2028") == 1
+    assert not {"\x1b", "\x07", "\u2028"} & set(repr(result))
