@@ -12,7 +12,7 @@ from ppdm_sql.errors import PpdmError, Refused
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.lifecycle.identifying import FEWEST, MOSTLY, share_alone
 from ppdm_sql.names import Name
-from ppdm_sql.release.ancestry import column_ancestors
+from ppdm_sql.release.ancestry import passed_releases
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
@@ -68,7 +68,7 @@ def refuse_other_links(releases: Releases, version: Version) -> None:
                 code="not_unlinkable",
             )
         for name, column in zip(rule.names, rule.columns, strict=True):
-            passed = column_ancestors(sources, version.release.source, column.name)[1]
+            passed = passed_releases(sources, version.release.source, column.name)
             inner = next((one for one in passed if _links_in(releases, *one)), None)
             if inner is not None:
                 raise Refused(
@@ -127,7 +127,7 @@ def links_of(releases: Releases, release: Release) -> frozenset[Link]:
         for rule in release.released_rules
         if not any(one.is_always_null for one in rule.traits)
         for column in rule.columns
-        for inner in column_ancestors(sources, release.source, column.name)[1]
+        for inner in passed_releases(sources, release.source, column.name)
         for links in _links_of_column(releases, *inner)
     )
     return frozenset((agreement, link) for link in found) | frozenset(carried)

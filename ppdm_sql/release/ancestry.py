@@ -41,26 +41,28 @@ _UNREADABLE = (exp.Columns, exp.PositionalColumn, exp.Pivot)
 _GENERATORS = (exp.GenerateSeries, exp.Unnest, exp.Values, exp.Explode)
 
 
-def column_ancestors(
-    catalog: SourceCatalog, source: Source, column: Name
-) -> tuple[frozenset[str], frozenset[tuple[QualifiedName, Name]]]:
-    """Return the columns of tables that may be in a column, and the releases it may come through.
+def column_ancestors(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
+    """Return the columns of tables that may be in a column of a source."""
+    if isinstance(source, FileSource):
+        return frozenset({column_identity(catalog, source, column)})
+    return frozenset(_Walk(catalog).of_source(source, column))
 
-    Each release with its column there; all of its columns where that cannot be followed.
+
+def passed_releases(
+    catalog: SourceCatalog, source: Source, column: Name
+) -> frozenset[tuple[QualifiedName, Name]]:
+    """Return the releases that a column may come through, each with its column there.
+
+    Where that cannot be followed, all columns of all releases that are read.
     """
     if isinstance(source, FileSource):
-        return frozenset({column_identity(catalog, source, column)}), frozenset()
+        return frozenset()
     walk = _Walk(catalog)
-    if isinstance(source, QuerySource):
-        found = walk.of_query(parse_query(source.text), column, _Scope())
-    else:
-        found = walk.of_relation(source.name, column, _Scope())
-    passed = frozenset(
-        (QualifiedName(view.parts[1:]), name)
-        for view, name in walk.passed
-        if catalog.is_release(view)
+    walk.of_source(source, column)
+    releases = {view for view, _ in walk.passed if catalog.is_release(view)}
+    return frozenset(
+        (QualifiedName(view.parts[1:]), name) for view, name in walk.passed if view in releases
     )
-    return frozenset(found), passed
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,19 @@ class _Scope:
 
 @dataclass(frozen=True)
 class _Walk:
+    """Follows a column through queries and views, to all that it may be computed from."""
+
     catalog: SourceCatalog
     home: tuple[Name, ...] = ()
     """Catalog and schema of the view that is followed: its names are looked up there first."""
     passed: set[tuple[QualifiedName, Name]] = field(default_factory=set)
     steps: Iterator[int] = field(default_factory=lambda: iter(range(_MOST_STEPS)))
     """Runs out where a query is read over and over: what is left is unknown."""
+
+    def of_source(self, source: TableSource | QuerySource, column: Name) -> set[str]:
+        if isinstance(source, QuerySource):
+            return self.of_query(parse_query(source.text), column, _Scope())
+        return self.of_relation(source.name, column, _Scope())
 
     def of_relation(self, name: QualifiedName, column: Name, scope: _Scope) -> set[str]:
         relation = self._found(name)

@@ -235,7 +235,7 @@ def _followed(catalog: SourceCatalog, source: Source, column: SourceColumn) -> I
         column.type,
         column_identity(catalog, source, column.name),
         column_origins(catalog, source, column.name),
-        column_ancestors(catalog, source, column.name)[0],
+        column_ancestors(catalog, source, column.name),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sqlglot import ErrorLevel, exp
@@ -35,8 +36,9 @@ def parse_query(text: str) -> exp.Query | None:
     return tree if isinstance(tree, exp.Query) else None
 
 
+@lru_cache(maxsize=64)  # every column of a source is followed through the same texts
 def parse_tree(text: str) -> exp.Expr | None:
-    """Return one statement as a tree; None where sqlglot cannot read it."""
+    """Return one statement as a tree to look at, not to change; None if sqlglot cannot read it."""
     logger = logging.getLogger("sqlglot")
     was_disabled, logger.disabled = logger.disabled, True  # its warnings quote the text
     try:
