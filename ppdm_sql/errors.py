@@ -246,14 +246,14 @@ def display_width(text: str) -> int:
     )
 
 
-def suggest(word: str, known: Iterable[str], noun: str = "known") -> str:
-    """Return a hint: the nearest known word if one is near, and the list of all (ten at most)."""
+def suggest(word: str, known: Iterable[str], noun: str = "known", most: int = 10) -> str:
+    """Return a hint: the nearest known word if one is near, and the list of all, or of `most`."""
     choices = sorted(set(known))
     if not choices:
         return "there are none"
     near = _nearest(word.lower(), choices)
-    listed = ", ".join(choices[:10]) + (
-        f" and {len(choices) - 10} more" if len(choices) > 10 else ""
+    listed = ", ".join(choices[:most]) + (
+        f" and {len(choices) - most} more" if len(choices) > most else ""
     )
     prefix = f"did you mean '{near}'? " if near else ""
     return f"{prefix}{noun}: {listed}"

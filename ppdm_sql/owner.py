@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from contextlib import nullcontext
@@ -21,12 +22,13 @@ from ppdm_sql.audit.report.files import (
     written_beside,
 )
 from ppdm_sql.audit.run import audit_release
-from ppdm_sql.engine.result import Result
+from ppdm_sql.engine.result import Result, in_a_row
 from ppdm_sql.errors import StatementError
 from ppdm_sql.groups.clause import bind_grouping
 from ppdm_sql.groups.hierarchies import (
     StoredHierarchies,
     create_hierarchy,
+    describe_hierarchy,
     drop_hierarchy,
     list_hierarchies,
 )
@@ -39,6 +41,7 @@ from ppdm_sql.language.syntax import (
     CreateHierarchy,
     CreateRelease,
     DescribeAgreement,
+    DescribeHierarchy,
     DescribeRelease,
     DropAgreement,
     DropHierarchy,
@@ -58,6 +61,7 @@ from ppdm_sql.language.syntax import (
     ShowHierarchies,
     ShowPublications,
     ShowReleases,
+    ShowTreatments,
 )
 from ppdm_sql.lifecycle import describe as answers
 from ppdm_sql.lifecycle.messages import made_result
@@ -74,7 +78,6 @@ from ppdm_sql.store.publications import list_publications
 from ppdm_sql.treatments import TREATMENTS, kernels_of
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
 
     import duckdb
@@ -246,19 +249,21 @@ class Owner:
         self,
         *releases: str,
         to: str | os.PathLike[str],
-        format: str = "duckdb",
+        format: str | None = None,
         unlinkable: bool = False,
         recipient: str | None = None,
         strict: bool = False,
     ) -> Published:
-        """Publish releases to a file, or to a folder of Parquet: `PUBLISH RELEASE … TO …`.
+        """Publish releases: `PUBLISH RELEASE … TO …`.
 
-        `recipient` is written down in the ledger; `strict` makes errors of what is warned of.
+        `to` is a DuckDB file (`"study.duckdb"`) or, with a slash at its end, a folder of Parquet
+        files; `format`, "duckdb" or "parquet", is for other names. `recipient` is written down in the ledger; `strict` makes errors of what is warned of.
         """
+        path = os.fspath(to)
         names = tuple(ReleaseName(parse_name(release)) for release in releases)
         options = [Option("unlinkable", unlinkable), Option("strict", strict)]
         options += [] if recipient is None else [Option("recipient", recipient)]
-        return self._publish(PublishRelease(names, str(to), format, tuple(options)), caller=4)
+        return self._publish(PublishRelease(names, path, format, tuple(options)), caller=4)
 
     def publications(self) -> list[PublishedRelease]:
         """Return what was published, the latest last."""
@@ -329,7 +334,11 @@ class Owner:
                 case CreateRelease():
                     return made_result("created", create_release(self._releases, statement))
                 case RefreshRelease():
-                    return made_result("refreshed", refresh_release(self._releases, statement))
+                    with self._engine.transaction():
+                        made = [refresh_release(self._releases, one) for one in statement.each]
+                    return made_result("refreshed", *made)
+                case ShowTreatments():
+                    return Result(answers.treatments_table(self._releases.treatments))
                 case DropRelease():
                     found = drop_release(self._releases, statement)
                     done = "dropped" if found else "there was no"
@@ -354,6 +363,8 @@ class Owner:
                     found = drop_hierarchy(self._engine, statement)
                     done = "dropped" if found else "there was no"
                     return Result(message=f"{done} hierarchy {statement.name}")
+                case DescribeHierarchy():
+                    return Result(describe_hierarchy(self._engine, statement))
                 case ShowHierarchies():
                     return Result(answers.hierarchies_table(list_hierarchies(self._engine)))
                 case ExplainHierarchies():
@@ -378,7 +389,8 @@ class Owner:
                 case ShowPublications():
                     return Result(publications_table(list_publications(self._engine)))
                 case AuditRelease():
-                    return audit_result(self._audit(statement), statement)
+                    answered = [audit_result(self._audit(one), one) for one in statement.each]
+                    return in_a_row(answered)
                 case PlainSql():
                     return self._plain(statement, parameters)
 

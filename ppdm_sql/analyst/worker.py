@@ -47,7 +47,7 @@ class Worker:
         text = request["sql"]
         try:
             admitted = admit(text, self, self.surface)
-            values = from_message(request["parameters"])
+            values = from_message(request.get("parameters", ()))
             (statement,) = self._connection.extract_statements(admitted)
             check_names(values, statement.named_parameters)
             relation = self._connection.sql(admitted, params=values or None)

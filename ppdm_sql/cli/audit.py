@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -22,34 +23,49 @@ _DIGITS = 4
 """Of figures for people; the files have all."""
 
 
-def run_audit(
-    owner: Owner,
-    release: str,
-    together_with: Sequence[str],
-    against: str | None,
-    into: str | None,
-    pages: Sequence[str],
-    require: str | None,
-    is_internal: bool,
-) -> None:
-    """Audit a release, write and print what was asked for, exit 3 where a requirement is unmet."""
-    from ppdm_sql.audit.report.files import written_to
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked of an audit."""
 
+    together_with: tuple[str, ...]
+    against: str | None
+    into: str | None
+    pages: tuple[str, ...]
+    require: str | None
+    is_internal: bool
+
+
+def run_audits(owner: Owner, releases: Sequence[str], wanted: Wanted) -> None:
+    """Audit releases, write and print what was asked for, exit 3 where a requirement is unmet."""
+    from ppdm_sql.audit.report.document import to_json
+    from ppdm_sql.audit.report.files import written_to
+    from ppdm_sql.audit.report.tables import figures_table
+
+    is_unmet = False
     with show_progress(owner) as bar:
-        report = owner.audit(
-            release,
-            together_with=together_with,
-            against=against,
-            into=into,
-            to=pages,
-            require=require,
-            is_internal=is_internal,
-        )
-        with bar.paused():
-            _print(report)
-            for line in written_to(into, *pages):
-                output.print_note(line)
-    if not all(outcome.is_met for outcome in report.outcomes):
+        for release in releases:
+            report = owner.audit(
+                release,
+                together_with=wanted.together_with,
+                against=wanted.against,
+                into=wanted.into,
+                to=wanted.pages,
+                require=wanted.require,
+                is_internal=wanted.is_internal,
+            )
+            is_unmet |= not all(outcome.is_met for outcome in report.outcomes)
+            with bar.paused():
+                if output.is_for_people():
+                    if len(releases) > 1:
+                        click.secho(f"── {release}", bold=True)
+                    _print(report)
+                elif output.is_json():
+                    click.echo(to_json(report))
+                else:
+                    output.print_translated(figures_table(report))
+                for line in written_to(wanted.into, *wanted.pages):
+                    output.print_note("note", line)
+    if is_unmet:
         sys.exit(UNMET)
 
 

@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import traceback
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,20 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.result import Result
     from ppdm_sql.engine.table_rows import TableRows
+    from ppdm_sql.errors import PpdmError
     from ppdm_sql.lifecycle.describe import ColumnInfo
     from ppdm_sql.store.figures import VersionFigure
 
+
+@dataclass
+class _Style:
+    """How one run of the command line prints."""
+
+    form: str = "table"
+    is_quiet: bool = False
+
+
+_style = _Style()
 FORMATS = ("table", "csv", "json")
 _PIPE_WIDTH = 100_000
 """A pipe has no width of its own; a table must not be cut to that of a terminal."""
@@ -44,26 +55,44 @@ def console() -> Console:
     return Console(width=width, highlight=False, soft_wrap=False)
 
 
-def print_result(result: Result, form: str = "table", most: int | None = None) -> None:
-    """Print what a statement answered: its sentence, or its rows."""
-    if result.message and form == "table":
-        print_text(result.message)
-    if form == "table" and result.columns == ["sql"]:
+def print_as(form: str) -> None:
+    """Choose how all that follows is printed."""
+    _style.form = form
+
+
+def be_quiet(quiet: bool) -> None:
+    """Choose whether what was done is said."""
+    _style.is_quiet = quiet
+
+
+def is_for_people() -> bool:
+    """Whether a person reads, not a program."""
+    return _style.form == "table"
+
+
+def is_json() -> bool:
+    """Whether answers are printed as JSON."""
+    return _style.form == "json"
+
+
+def print_result(result: Result, most: int | None = None) -> None:
+    """Print what a statement answered: its sentence, and its rows."""
+    if result.message:
+        print_message(result.message)
+    if is_for_people() and result.columns == ["sql"]:
         for row in result.fetchall():
             print_text(row[0])
     elif result.columns:
-        print_rows(result, form, most, result.hint)
-    if result.more is not None and form == "table":
-        print_result(result.more, form, most)
+        print_rows(result, most, result.hint)
+    if result.more is not None and is_for_people():
+        print_result(result.more, most)
 
 
-def print_rows(
-    result: Result | TableRows, form: str = "table", most: int | None = None, hint: str = ""
-) -> None:
+def print_rows(result: Result | TableRows, most: int | None = None, hint: str = "") -> None:
     """Print rows: all for programs, the first for people with a hint where the others are."""
     columns = result.columns
-    if form != "table":
-        _print_data(columns, iter(result.fetchone, None), form)
+    if not is_for_people():
+        _print_data(columns, iter(result.fetchone, None))
         return
     rows = list(islice(iter(result.fetchone, None), None if most is None else most + 1))
     cut = most is not None and len(rows) > most
@@ -72,32 +101,63 @@ def print_rows(
         click.echo(f"(the first {most} rows; {hint or _ALL})")
 
 
-def print_translated(rows: pa.Table, form: str) -> None:
+def print_translated(rows: pa.Table) -> None:
     """Print a table that is at hand; one of lines of text, as text."""
-    if rows.column_names == ["text"] and form == "table":
+    if rows.column_names == ["text"] and is_for_people():
         for line in rows.column("text").to_pylist():
             print_text(line)
         return
     columns = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-    if form == "table":
+    if is_for_people():
         print_table(rows.column_names, columns)
     else:
-        _print_data(rows.column_names, columns, form)
+        _print_data(rows.column_names, columns)
+
+
+def print_answer(answer: dict[str, object]) -> None:
+    """Print one answer: its values for people, a row for programs."""
+    if is_for_people():
+        for value in answer.values():
+            print_text(str(value))
+    else:
+        _print_data(list(answer), [list(answer.values())])
+
+
+def print_message(text: str) -> None:
+    """Say what was done; to programs beside the rows, not among them."""
+    if is_for_people() and not _style.is_quiet:
+        print_text(text)
+    elif is_json() and not _style.is_quiet:
+        print_note("message", text)
 
 
 def print_text(text: str) -> None:
     """Print a text as it is, but for what would steer a terminal."""
-    click.echo(_plain(text).plain)
+    click.echo(harmless(text))
 
 
-def print_infos(infos: Sequence[ColumnInfo | VersionFigure], form: str) -> None:
+def print_columns(infos: Sequence[ColumnInfo]) -> None:
+    """Print the columns of a release, what is said of each in lines below it."""
+    console_ = console()
+    rows = [(info.column, info.role, info.treatment, info.type) for info in infos]
+    print_table(("column", "role", "treatment", "type"), rows)
+    for info in infos:
+        said = {"undone by": info.undone_by, "the owner gets it back": info.inverse}
+        listed = [f"{name}: {text}" for name, text in said.items() if text]
+        listed += [info.note] if info.note else []
+        if listed:
+            console_.print(Text(harmless(f"{info.column}: {'; '.join(listed)}")))
+
+
+def print_infos(infos: Sequence[ColumnInfo | VersionFigure]) -> None:
     """Print what is known of a release: its columns, or its figures."""
+    if not infos:
+        return
     rows = [tuple(asdict(info).values()) for info in infos]
-    columns = list(asdict(infos[0])) if infos else []
-    if form == "table":
-        print_table(columns, rows)
+    if is_for_people():
+        print_table(list(asdict(infos[0])), rows)
     else:
-        _print_data(columns, iter(rows), form)
+        _print_data(list(asdict(infos[0])), iter(rows))
 
 
 def print_table(
@@ -114,14 +174,22 @@ def print_table(
     console().print(table)
 
 
-def print_error(text: str) -> None:
-    """Print an error on standard error."""
-    print_note(f"error: {text}")
+def print_failure(error: PpdmError) -> None:
+    """Print an error on standard error: as a sentence, or with its code for programs."""
+    if not is_json():
+        print_note("error", str(error))
+        return
+    told = {"code": error.code, "message": error.what, "hint": error.hint}
+    place = {"line": error.line, "column": error.column}
+    click.echo(json.dumps({"error": told | place}), err=True)
 
 
-def print_note(text: str) -> None:
+def print_note(kind: str, text: str) -> None:
     """Print a line on standard error."""
-    click.echo(_plain(text).plain, err=True)
+    if is_json():
+        click.echo(json.dumps({kind: text}), err=True)
+    else:
+        click.echo(harmless(f"{kind}: {text}"), err=True)
 
 
 def print_debug() -> None:
@@ -130,8 +198,8 @@ def print_debug() -> None:
         traceback.print_exc()
 
 
-def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> None:
-    if form == "csv":
+def _print_data(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    if _style.form == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         # A pipe gets the values as they are; a terminal would obey them.
         shown = _harmless if sys.stdout.isatty() else list[object]

@@ -97,6 +97,8 @@ def _kind(error: duckdb.Error) -> EngineKind:
     match error:
         case duckdb.InterruptException():
             return EngineKind.INTERRUPTED
+        case duckdb.Error() if "KeyboardInterrupt" in str(error):
+            return EngineKind.INTERRUPTED  # Ctrl-C while a function of ours ran
         case duckdb.OutOfMemoryException():
             return EngineKind.MEMORY
         case duckdb.IOException():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +14,8 @@ from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import StatementError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
 
@@ -93,3 +96,13 @@ class Result(ShownRows):
         if self._rows is None:
             raise StatementError("this statement returns no rows", code="no_rows")
         return self._rows
+
+
+def in_a_row(results: Sequence[Result]) -> Result:
+    """Return several answers as one: each follows the last table of the one before it."""
+    for one, after in pairwise(results):
+        last = one
+        while last.more is not None:
+            last = last.more
+        last.more = after
+    return results[0]

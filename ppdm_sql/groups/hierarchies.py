@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
     from ppdm_sql.groups.shapes import Shape
-    from ppdm_sql.language.syntax import DropHierarchy
+    from ppdm_sql.language.syntax import DescribeHierarchy, DropHierarchy
     from ppdm_sql.names import Name
 
 _LAYOUT = "one row a value, ';' between levels, the value first"
@@ -80,20 +81,43 @@ def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> None:
         )
 
 
+def describe_hierarchy(engine: Engine, statement: DescribeHierarchy) -> pa.Table:
+    """DESCRIBE HIERARCHY: every listed value with its groups, or what each level is."""
+    shape = read_hierarchy(engine, _entry(engine, statement.name, statement.span)).shape
+    match shape:
+        case Listed(levels):
+            names = ["value", *(f"level_{number}" for number in range(1, len(levels)))]
+            return pa.table(dict(zip(names, levels, strict=True)))
+        case Ranges(widths):
+            meanings = [f"bands of {width:g}" for width in widths] + [SUPPRESSED]
+        case Dates(units):
+            meanings = [*units, SUPPRESSED]
+        case _:
+            meanings = ["one digit less on the right at each level, up to " + SUPPRESSED]
+    return pa.table(
+        {"level": pa.array(range(1, len(meanings) + 1), pa.int32()), "meaning": meanings}
+    )
+
+
+def _entry(engine: Engine, name: Name, span: Span | None) -> hierarchies.HierarchyEntry:
+    entry = hierarchies.find_hierarchy(engine, name)
+    if entry is None:
+        known = [str(other.name) for other in hierarchies.list_hierarchies(engine)]
+        raise BindError(
+            f"there is no hierarchy '{name}'",
+            span,
+            suggest(name.text, known, "hierarchies"),
+            code="unknown_hierarchy",
+        )
+    return entry
+
+
 def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
     """DROP HIERARCHY [IF EXISTS]. False if there was none; refused while a release uses it."""
     with engine.transaction():
-        entry = hierarchies.find_hierarchy(engine, statement.name)
-        if entry is None:
-            if statement.if_exists:
-                return False
-            known = [str(other.name) for other in hierarchies.list_hierarchies(engine)]
-            raise BindError(
-                f"there is no hierarchy '{statement.name}'",
-                statement.span,
-                suggest(statement.name.text, known, "hierarchies"),
-                code="unknown_hierarchy",
-            )
+        if statement.if_exists and hierarchies.find_hierarchy(engine, statement.name) is None:
+            return False
+        entry = _entry(engine, statement.name, statement.span)
         users = [
             str(release.name)
             for release in catalog.list_entries(engine)

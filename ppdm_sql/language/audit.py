@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.language.cursor import Cursor
-from ppdm_sql.language.syntax import AuditRelease
+from ppdm_sql.language.syntax import AuditRelease, ReleaseName
 from ppdm_sql.language.tokens import Shape
 
 if TYPE_CHECKING:
@@ -22,10 +22,13 @@ _OTHER = "the name of another release"
 
 
 def parse_audit_release(cursor: Cursor) -> AuditRelease:
-    """AUDIT RELEASE name [TOGETHER WITH name, …] [AGAINST table] [INTO schema] [TO 'report.html']."""
+    """AUDIT RELEASE name, … [TOGETHER WITH name, …] [AGAINST table] [INTO schema] [TO 'a.html']."""
     cursor.expect("AUDIT")
     cursor.expect("RELEASE")
     name, span = cursor.qualified_name("the name of the release")
+    also = []
+    while cursor.take(","):
+        also.append(ReleaseName(*cursor.qualified_name("the name of a release")))
     against: tuple[QualifiedName | None, Span | None] = (None, None)
     into: tuple[Name | None, Span | None] = (None, None)
     path: tuple[str | None, Span | None] = (None, None)
@@ -40,6 +43,8 @@ def parse_audit_release(cursor: Cursor) -> AuditRelease:
     if cursor.take("AGAINST"):
         against = _background(cursor)
         allowed = ["INTO", "TO"]
+    if also and cursor.word.folded in ("into", "to"):
+        cursor.fail("a report is of one release", "write one AUDIT statement for each report")
     if cursor.take("INTO"):
         into = cursor.name("the name of a schema")
         allowed = ["TO"]
@@ -61,6 +66,7 @@ def parse_audit_release(cursor: Cursor) -> AuditRelease:
         path[1],
         tuple(other for other, _ in named),
         tuple(place for _, place in named),
+        tuple(also),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.language.syntax import DescribeRelease, ExplainRelease, ShowReleases
+from ppdm_sql.language.syntax import DescribeRelease, ExplainRelease, ShowReleases, ShowTreatments
 from ppdm_sql.names import fold
 
 if TYPE_CHECKING:
@@ -17,6 +17,14 @@ def parse_show_releases(cursor: Cursor) -> ShowReleases:
     cursor.expect("RELEASES")
     cursor.expect_end()
     return ShowReleases(cursor.span_from(start))
+
+
+def parse_show_treatments(cursor: Cursor) -> ShowTreatments:
+    """SHOW TREATMENTS."""
+    start = cursor.expect("SHOW")
+    cursor.expect("TREATMENTS")
+    cursor.expect_end()
+    return ShowTreatments(cursor.span_from(start))
 
 
 def parse_describe_release(cursor: Cursor) -> DescribeRelease:

@@ -1,4 +1,4 @@
-"""CREATE, DROP, SHOW and EXPLAIN of hierarchies: words to statement values."""
+"""CREATE, DROP, SHOW, DESCRIBE and EXPLAIN of hierarchies: words to statement values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ppdm_sql.language.arguments import parse_number
 from ppdm_sql.language.syntax import (
     CreateHierarchy,
     DateBody,
+    DescribeHierarchy,
     DigitsBody,
     DropHierarchy,
     ExplainHierarchies,
@@ -54,17 +55,27 @@ def refuse_body(cursor: Cursor) -> None:
 
 
 def parse_create_hierarchy(cursor: Cursor) -> CreateHierarchy:
-    """CREATE [OR REPLACE] HIERARCHY name AS body."""
+    """CREATE [OR REPLACE] HIERARCHY name AS body; or name FROM 'file'."""
     start = cursor.expect("CREATE")
     replace = cursor.take("OR", "REPLACE")
     cursor.expect("HIERARCHY")
     name, name_span = cursor.name("the name of the hierarchy")
-    cursor.expect("AS", f"and one of {', '.join(_BODIES)}")
+    if not cursor.at("FROM"):  # FROM 'file' may stand alone, as in CREATE TABLE
+        cursor.expect("AS", f"and one of {', '.join(_BODIES)}")
     first = cursor.word
     body = _body(cursor)
     body_span = cursor.span_from(first)
     cursor.expect_end(("FROM",) if isinstance(body, RangesBody) else ())
     return CreateHierarchy(name, body, replace, cursor.span_from(start), name_span, body_span)
+
+
+def parse_describe_hierarchy(cursor: Cursor) -> DescribeHierarchy:
+    """DESCRIBE HIERARCHY name."""
+    cursor.expect("DESCRIBE")
+    cursor.expect("HIERARCHY")
+    name, span = cursor.name("the name of the hierarchy")
+    cursor.expect_end()
+    return DescribeHierarchy(name, span)
 
 
 def parse_drop_hierarchy(cursor: Cursor) -> DropHierarchy:

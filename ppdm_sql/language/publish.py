@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.language.cursor import Cursor
 
-_USUAL = "duckdb"
-
 
 def parse_publish_release(cursor: Cursor) -> PublishRelease:
     """PUBLISH RELEASE name [, name …] TO 'path' [(FORMAT word)] [WITH ( options )]."""
@@ -29,7 +27,7 @@ def parse_publish_release(cursor: Cursor) -> PublishRelease:
             "write PUBLISH RELEASE a, b TO 'study.duckdb'",
         )
     path, path_span = _path(cursor)
-    format_, format_span = _format(cursor) if cursor.at("(") else (_USUAL, None)
+    format_, format_span = _format(cursor) if cursor.at("(") else (None, None)
     options = parse_options(cursor) if cursor.take("WITH") else ()
     cursor.expect_end(("(FORMAT parquet)", "WITH"))
     span = cursor.span_from(start)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import suggest
@@ -60,12 +61,15 @@ def parse_drop_release(cursor: Cursor) -> DropRelease:
 
 
 def parse_refresh_release(cursor: Cursor) -> RefreshRelease:
-    """REFRESH RELEASE name."""
+    """REFRESH RELEASE name [, name …]."""
     cursor.expect("REFRESH")
     cursor.expect("RELEASE")
-    name, span = cursor.qualified_name("the name of the release")
+    named = [cursor.qualified_name("the name of the release")]
+    while cursor.take(","):
+        named.append(cursor.qualified_name("the name of the release"))
     cursor.expect_end()
-    return RefreshRelease(name, span)
+    first, *also = (RefreshRelease(*one) for one in named)
+    return replace(first, also=tuple(also))
 
 
 def _source(cursor: Cursor) -> Source:
@@ -100,6 +104,10 @@ def _is_function_call(cursor: Cursor) -> bool:
 
 def parse_rules(cursor: Cursor) -> tuple[ColumnRule, ...]:
     """Take `( column ROLE AS treatment(), … )`."""
+    if cursor.at("WHERE"):
+        cursor.fail(
+            "WHERE stands inside a query", "write FROM (SELECT * FROM … WHERE …), then the columns"
+        )
     opening = cursor.expect("(", "and the list of columns")
     rules: list[ColumnRule] = []
     while not cursor.take(")"):

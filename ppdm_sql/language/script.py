@@ -17,10 +17,12 @@ from ppdm_sql.language.commands import (
     parse_describe_release,
     parse_explain_release,
     parse_show_releases,
+    parse_show_treatments,
 )
 from ppdm_sql.language.cursor import Cursor
 from ppdm_sql.language.hierarchy import (
     parse_create_hierarchy,
+    parse_describe_hierarchy,
     parse_drop_hierarchy,
     parse_explain_hierarchies,
     parse_show_hierarchies,
@@ -53,10 +55,12 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("DESCRIBE", "RELEASE"), parse_describe_release),
     (("EXPLAIN", "RELEASE"), parse_explain_release),
     (("SHOW", "RELEASES"), parse_show_releases),
+    (("SHOW", "TREATMENTS"), parse_show_treatments),
     (("CREATE", "HIERARCHY"), parse_create_hierarchy),
     (("CREATE", "OR", "REPLACE", "HIERARCHY"), parse_create_hierarchy),
     (("DROP", "HIERARCHY"), parse_drop_hierarchy),
     (("SHOW", "HIERARCHIES"), parse_show_hierarchies),
+    (("DESCRIBE", "HIERARCHY"), parse_describe_hierarchy),
     (("EXPLAIN", "HIERARCHIES"), parse_explain_hierarchies),
     (("INTERPRET", "RELEASE"), parse_interpret_release),
     (("CREATE", "AGREEMENT"), parse_create_agreement),
@@ -70,7 +74,7 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("AUDIT", "RELEASE"), parse_audit_release),
 )
 
-_DESCRIBES = (parse_describe_release, parse_describe_agreement)
+_DESCRIBES = (parse_describe_release, parse_describe_agreement, parse_describe_hierarchy)
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)
 """The openings of our statements, for hints."""

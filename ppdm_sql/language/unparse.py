@@ -16,6 +16,7 @@ from ppdm_sql.language.syntax import (
     CreateRelease,
     DateBody,
     DescribeAgreement,
+    DescribeHierarchy,
     DescribeRelease,
     DigitsBody,
     DropAgreement,
@@ -41,6 +42,7 @@ from ppdm_sql.language.syntax import (
     ShowHierarchies,
     ShowPublications,
     ShowReleases,
+    ShowTreatments,
     Source,
     Statement,
     TableBody,
@@ -59,8 +61,12 @@ def unparse(statement: Statement) -> str:
             return _create(statement)
         case DropRelease(name, if_exists):
             return f"DROP RELEASE {'IF EXISTS ' if if_exists else ''}{_qualified(name)}"
-        case RefreshRelease(name):
-            return f"REFRESH RELEASE {_qualified(name)}"
+        case RefreshRelease():
+            return f"REFRESH RELEASE {', '.join(_qualified(one.name) for one in statement.each)}"
+        case ShowTreatments():
+            return "SHOW TREATMENTS"
+        case DescribeHierarchy(name):
+            return f"DESCRIBE HIERARCHY {_name(name)}"
         case ShowReleases():
             return "SHOW RELEASES"
         case DescribeRelease(name):
@@ -124,7 +130,7 @@ def _interpret(name: QualifiedName, version: int | None) -> str:
 def _publish(statement: PublishRelease) -> str:
     names = ", ".join(_qualified(release.name) for release in statement.releases)
     text = f"PUBLISH RELEASE {names} TO {_string(statement.path)}"
-    text += f" (FORMAT {quote(statement.format)})"
+    text += f" (FORMAT {quote(statement.format)})" if statement.format else ""
     return text + (f" {_with(statement.options)}" if statement.options else "")
 
 
@@ -139,7 +145,8 @@ def treatment_text(rule: ColumnRule) -> str:
 
 
 def _audit(statement: AuditRelease) -> str:
-    text = f"AUDIT RELEASE {_qualified(statement.name)}"
+    names = (statement.name, *(one.name for one in statement.also))
+    text = f"AUDIT RELEASE {', '.join(map(_qualified, names))}"
     if statement.together_with:
         text += f" TOGETHER WITH {', '.join(map(_qualified, statement.together_with))}"
     if statement.against is not None:

@@ -92,6 +92,21 @@ _HIERARCHIES = pa.schema(
 _DESCRIBE = pa.schema(dict.fromkeys(ColumnInfo.__dataclass_fields__, pa.string()))
 
 
+def treatments_table(treatments: Sequence[type[Treatment]]) -> pa.Table:
+    """Return SHOW TREATMENTS as a table."""
+    rows = [
+        {
+            "treatment": one.keyword,
+            "arguments": ", ".join(argument.name for argument in one.arguments),
+            "what_it_does": one.summary,
+            "undone_by": one.undone_by,
+            "inverse": str(one.exactness),
+        }
+        for one in treatments
+    ]
+    return pa.Table.from_pylist(rows, schema=pa.schema(dict.fromkeys(rows[0], pa.string())))
+
+
 def list_releases(releases: Releases) -> list[ReleaseInfo]:
     """Return all releases of a store, by name."""
     entries = catalog.list_entries(releases.engine)

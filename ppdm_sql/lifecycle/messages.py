@@ -16,12 +16,13 @@ _CALLER = 5
 """How far up the statement's caller is: warnings point there."""
 
 
-def made_result(verb: str, made: Made) -> Result:
+def made_result(verb: str, *releases: Made) -> Result:
     """Return what CREATE and REFRESH RELEASE answer."""
-    for warning in made.warnings:
-        warnings.warn(warning, PrivacyWarning, stacklevel=_CALLER)
-    columns, rows = plural(made.columns, "column"), plural(made.rows, "row")
-    message = f"{verb} release {made.name}, version {made.version}: {columns}, {rows}"
-    if made.findings is not None:
-        message += f"\n{summary_of(made.findings)}"
-    return Result(message=message)
+    lines: list[str] = []
+    for made in releases:
+        for warning in made.warnings:
+            warnings.warn(warning, PrivacyWarning, stacklevel=_CALLER)
+        columns, rows = plural(made.columns, "column"), plural(made.rows, "row")
+        lines.append(f"{verb} release {made.name}, version {made.version}: {columns}, {rows}")
+        lines += [] if made.findings is None else [summary_of(made.findings)]
+    return Result(message="\n".join(lines))

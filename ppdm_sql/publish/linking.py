@@ -177,6 +177,7 @@ def links_before(
         for one in list_publications(releases.engine)
         if one.publication.name != publication.name and not one.publication.unlinkable
     }
+    again = {(going.entry.release_id, _names(going)) for going, _ in outgoing}
     links_then: dict[object, frozenset[Link]] = {}
     for going, links in outgoing:
         own = {(agreement, link) for agreement, link in links if agreement is None}
@@ -185,7 +186,7 @@ def links_before(
         keys = _linking_keys(releases, going.columns)
         others: dict[str, None] = {}
         for place, one in earlier.items():
-            if one.release_id == going.entry.release_id and _names(one) == _names(going):
+            if (one.release_id, _names(one)) in again:
                 continue
             if place not in links_then:
                 links_then[place] = _links_then(releases, one)
@@ -201,8 +202,8 @@ def links_before(
             )
 
 
-def _names(published: PublishedRelease | Outgoing) -> set[str]:
-    return {column.name for column in published.columns}
+def _names(published: PublishedRelease | Outgoing) -> frozenset[str]:
+    return frozenset(column.name for column in published.columns)
 
 
 def _linking_keys(releases: Releases, columns: Sequence[PublishedColumn]) -> set[str]:

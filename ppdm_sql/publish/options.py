@@ -1,8 +1,9 @@
-"""What stands behind WITH of PUBLISH RELEASE."""
+"""How a publication is written: what the path says, and what stands behind WITH."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, suggest
@@ -11,6 +12,10 @@ from ppdm_sql.release.acceptance import OPTION as ACCEPT
 if TYPE_CHECKING:
     from ppdm_sql.language.syntax import PublishRelease
 
+DUCKDB, PARQUET = "duckdb", "parquet"
+_ENDINGS = {DUCKDB: (".duckdb", ".db", ".ddb"), PARQUET: ("/", ".parquet")}
+_OTHER_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".arrow", ".feather", ".sqlite")
+_CALLED = {DUCKDB: "DuckDB file", PARQUET: "folder of Parquet files"}
 _OPTIONS: dict[str, tuple[type, str]] = {
     "unlinkable": (bool, "true or false"),
     "strict": (bool, "true or false"),
@@ -26,6 +31,29 @@ class Options:
     unlinkable: bool = False
     is_strict: bool = False
     recipient: str | None = None
+
+
+def format_of(statement: PublishRelease) -> str:
+    """Return the format: the path says it, and FORMAT, if it is written, must say the same."""
+    written, path = statement.format, statement.path
+    if written is not None and written not in _ENDINGS:
+        raise BindError(
+            f"unknown format '{written}'",
+            statement.format_span,
+            suggest(written, _ENDINGS, "formats"),
+            code="unknown_format",
+        )
+    ending = "/" if path.endswith("/") else PurePath(path).suffix.lower()
+    by_path = next((one for one, endings in _ENDINGS.items() if ending in endings), None)
+    if ending in _OTHER_ENDINGS or (written and by_path and written != by_path):
+        what = f"'{path}' is no name for a {_CALLED[written or DUCKDB]}"
+        raise BindError(
+            what,
+            statement.path_span,
+            "write TO 'study.duckdb' for a DuckDB file, TO 'study/' for a folder of Parquet files",
+            code="format_and_path",
+        )
+    return written or by_path or DUCKDB
 
 
 def options_of(statement: PublishRelease) -> Options:

@@ -22,7 +22,6 @@ from ppdm_sql.errors import (
     StoreError,
     placed_at,
     plural,
-    suggest,
 )
 from ppdm_sql.names import Name, QualifiedName, chain
 from ppdm_sql.publish.artefact import compare, refuse_identifiers, taken
@@ -33,7 +32,7 @@ from ppdm_sql.publish.linking import (
     links_of,
     shared_links,
 )
-from ppdm_sql.publish.options import options_of
+from ppdm_sql.publish.options import DUCKDB, PARQUET, format_of, options_of
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import (
     as_published,
@@ -72,8 +71,8 @@ if TYPE_CHECKING:
     from ppdm_sql.store.publications import PublishedColumn
 
 _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
-    "duckdb": DatabaseFile,
-    "parquet": ParquetFolder,
+    DUCKDB: DatabaseFile,
+    PARQUET: ParquetFolder,
 }
 _CAUSES = {
     EngineKind.DISK: "the disk is full, or may not be written",
@@ -161,24 +160,18 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             "write COMMIT before it",
             code="in_transaction",
         )
-    make = _FORMATS.get(statement.format)
-    if make is None:
-        raise BindError(
-            f"unknown format '{statement.format}'",
-            statement.format_span,
-            suggest(statement.format, _FORMATS, "formats"),
-            code="unknown_format",
-        )
+    format_ = format_of(statement)
+    make = _FORMATS[format_]
     _refuse_shadows(engine, statement)
     options = options_of(statement)
     names = _full_names(releases, statement)
-    wanted = Place(statement.path, statement.format != "duckdb", statement.path_span)
+    wanted = Place(statement.path, format_ != DUCKDB, statement.path_span)
     target = target_of(wanted, names)
     publication = Publication(
         new_name(),
         datetime.now(UTC).replace(tzinfo=None, microsecond=0),
         str(target),
-        statement.format,
+        format_,
         options.unlinkable,
         options.recipient,
     )
@@ -282,7 +275,7 @@ def _write_release(
         with under_keys(releases, fixed, publication) as keyed, taken(keyed) as snapshot:
             refuse_identifiers(snapshot)
             check_targets(snapshot)
-            shown = as_published(snapshot, publication.format == "parquet")
+            shown = as_published(snapshot, publication.format == PARQUET)
             written = destination.write(entry.name, shuffled(snapshot, shown), comments)
             releases.on_stage(f"checking {entry.name}")
             compare(snapshot, shown, written)

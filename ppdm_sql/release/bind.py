@@ -24,6 +24,7 @@ from ppdm_sql.release.ancestry import column_ancestors
 from ppdm_sql.release.lineage import column_identity, column_origins
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
+from ppdm_sql.treatments.elsewhere import INSTEAD
 from ppdm_sql.treatments.generalized_column import Generalize as Generalized
 from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.treatments.protocol import InputColumn
@@ -263,7 +264,7 @@ def _steps(
             raise BindError(
                 f"unknown treatment '{call.keyword}' for column '{names}'",
                 _word_span(call),
-                suggest(call.keyword, words),
+                INSTEAD.get(call.keyword) or suggest(call.keyword, words, "treatments", most=30),
                 code="unknown_treatment",
             )
         treatment = words[call.keyword].from_call(call, columns)

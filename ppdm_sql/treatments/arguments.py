@@ -143,6 +143,17 @@ def constants(name: str, places: Callable[[int], int] = lambda columns: columns)
     return ArgumentSpec(name, lambda given, columns: given.constants(name, places(len(columns))))
 
 
+_IN_SOURCE = "cast it in the source: FROM (SELECT * REPLACE ({} AS x) FROM …), x being its name"
+_CASTS = {
+    "TIMESTAMP WITH TIME ZONE": _IN_SOURCE.format("x AT TIME ZONE 'UTC'"),
+    "TIME": _IN_SOURCE.format("epoch(x)") + ", which is in seconds",
+    **dict.fromkeys(
+        ("TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP_S"), _IN_SOURCE.format("x::TIMESTAMP")
+    ),
+}
+"""What to write for times of other types."""
+
+
 def require_kind(
     call: TreatmentCall, column: InputColumn, kinds: Collection[Kind], hint: str
 ) -> None:
@@ -152,6 +163,6 @@ def require_kind(
         raise TreatmentError(
             f"{call.keyword} cannot treat '{column.name}' of type {column.type}",
             call.span,
-            f"it treats {allowed} columns; {hint}",
+            f"it treats {allowed} columns; {_CASTS.get(column.type.text, hint)}",
             code="wrong_type",
         )

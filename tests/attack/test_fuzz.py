@@ -92,7 +92,7 @@ TOLD = re.compile(
     | this\ statement\ names\ something\ that\ is\ missing | a\ value\ is\ out\ of\ range
     | a\ value\ cannot\ be\ converted\ to\ the\ requested\ type
     | a\ function\ was\ given\ a\ value\ it\ cannot\ take | DuckDB\ cannot\ do\ this
-    | DuckDB\ could\ not\ run\ this\ statement
+    | DuckDB\ could\ not\ run\ this\ statement | there\ is\ no\ value\ for\ the\ parameter\ \$.+
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -176,12 +176,15 @@ def test_nothing_printed_steers_a_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evil = "\x1b]0;owned\x07\x1b[2J\x9b31m‮"
-    output.print_error(f"there is no table '{evil}'")
+    output.print_note("error", f"there is no table '{evil}'")
     output.print_text(evil)
     output.print_table([evil], [(evil,)])
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     for form in ("csv", "json"):
-        output._print_data([evil], [(evil,)], form)
+        output.print_as(form)
+        output._print_data([evil], [(evil,)])
+        output.print_failure(ppdm_sql.PpdmError(evil, code="x"))
+    output.print_as("table")
     said = capsys.readouterr()
     for text in (said.out, said.err):
         assert text

@@ -19,10 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import duckdb
 import pytest
 
 import ppdm_sql
 from ppdm_sql.cli import main
+from ppdm_sql.engine.duckdb_errors import engine_error
+from ppdm_sql.errors import EngineKind
 from tests.conftest import PEOPLE
 
 if TYPE_CHECKING:
@@ -675,14 +678,16 @@ def test_stopping_with_the_keyboard(db: str) -> None:
 
 
 @contextmanager
-def on_a_terminal(arguments: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+def on_a_terminal(
+    arguments: Sequence[str], columns: int = 100
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [*PPDM, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"},
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)},
         close_fds=True,
     )
     os.close(theirs)
@@ -753,3 +758,120 @@ def test_the_owner_may_see_the_errors_of_duckdb(ppdm: Ppdm, tmp_path: Path) -> N
         done = ppdm("run", str(script), "--db", ":memory:", *shown)
         assert done.code == 2
         assert ("Could not convert string 'Xanthippe'" in done.err) is bool(shown)
+
+
+# One line of help, one statement, silence, waiting, programs
+
+
+def test_no_line_of_the_help_is_cut(ppdm: Ppdm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "..." not in ppdm("--help").out.replace("[ARGS]...", "")
+
+
+def test_a_statement_on_the_command_line(ppdm: Ppdm, db: str) -> None:
+    done = ppdm("run", "-c", "SELECT 42 AS answer", "--db", db, "--format", "csv")
+    assert (done.code, done.out) == (0, "answer\n42\n")
+    for both in (["-", "-c", "SELECT 1"], []):
+        done = ppdm("run", *both, "--db", db)
+        assert done.code == 2
+        assert "name a script, or write -c and a statement" in done.err
+
+
+def test_quiet_leaves_rows_warnings_and_errors(ppdm: Ppdm, db: str, tmp_path: Path) -> None:
+    script = "REFRESH RELEASE research.people; SELECT 42 AS answer"
+    assert "refreshed release" in ppdm("run", "-c", script, "--db", db).out
+    quiet = ppdm("run", "-c", script, "--db", db, "--quiet").out
+    assert "refreshed" not in quiet
+    assert "42" in quiet
+    study = str(tmp_path / "study.duckdb")
+    assert ppdm("publish", "research.people", "--to", study, "--db", db, "-q").out == ""
+
+
+def test_programs_get_json_of_everything(ppdm: Ppdm, db: str, tmp_path: Path) -> None:
+    study = str(tmp_path / "study.duckdb")
+    done = ppdm("publish", "research.people", "--to", study, "--db", db, "--format", "json")
+    assert parsed(done.out) == [
+        {"release": "research.people", "version": 1, "rows": 6, "persons": 6, "path": study}
+    ]
+    done = ppdm("explain", "research.people", "--db", db, "--format", "json")
+    assert [list(row) for row in parsed(done.out)] == [["sql"]]
+    done = ppdm("audit", "research.people", "--db", db, "--format", "json")
+    assert json.loads(done.out)["verdict"]
+    done = ppdm("audit", "research.people", "--db", db, "--format", "csv")
+    assert done.out.startswith("part,name,")
+    where = ("interpret", "research.people", "--where", "ward = 'nowhere'")
+    assert [list(row) for row in parsed(ppdm(*where, "--db", db, "--format", "json").out)] == [
+        ["condition"]
+    ]
+    done = ppdm("run", "-c", "REFRESH RELEASE research.people", "--db", db, "--format", "json")
+    assert done.out == ""
+    assert "refreshed release research.people" in json.loads(done.err)["message"]
+
+
+def test_programs_get_the_code_of_an_error(ppdm: Ppdm, db: str) -> None:
+    done = ppdm("run", "-c", "SELECT 1;\n DROP RELEASE r.nothing", "--db", db, "--format", "json")
+    assert done.code == 2
+    error = json.loads(done.err)["error"]
+    assert error["code"] == "unknown_release"
+    assert (error["line"], error["column"]) == (2, 15)
+    assert set(error) == {"code", "message", "hint", "line", "column"}
+
+
+def test_several_releases_are_refreshed_and_audited_at_once(ppdm: Ppdm, db: str) -> None:
+    ppdm(
+        "run",
+        "-c",
+        "CREATE RELEASE research.ages FROM clinic.people (id KEY, age NEUTRAL)",
+        "--db",
+        db,
+    )
+    both = "research.people, research.ages"
+    out = ppdm("run", "-c", f"REFRESH RELEASE {both}", "--db", db).out
+    assert re.findall(r"refreshed release (\S+), version 2", out) == both.split(", ")
+    failed = ppdm("run", "-c", "REFRESH RELEASE research.people, research.nothing", "--db", db)
+    assert failed.code == 2
+    assert '"version": 2' in ppdm("show", "--db", db, "--format", "json").out  # all or nothing
+    done = ppdm("audit", *both.split(", "), "--db", db)
+    assert done.code == 0
+    assert [line[3:] for line in done.out.splitlines() if line.startswith("── ")] == both.split(
+        ", "
+    )
+    out = ppdm("run", "-c", f"AUDIT RELEASE {both}", "--db", db).out
+    assert out.count("┃ part") >= 2
+    done = ppdm("audit", *both.split(", "), "--html", "x.html", "--db", db)
+    assert (done.code, Path("x.html").exists()) == (2, False)
+    done = ppdm("run", "-c", f"AUDIT RELEASE {both} TO 'x.html'", "--db", db)
+    assert "a report is of one release" in done.err
+
+
+def test_a_locked_database_is_waited_for(ppdm: Ppdm, db: str) -> None:
+    holds = (
+        "import sys, time, ppdm_sql; o = ppdm_sql.connect(sys.argv[1]);"
+        "print('open', flush=True); time.sleep(1.5)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holds, db], stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "open\n"
+        done = ppdm("show", "--db", db)
+        assert done.code == 2
+        assert "is open in another process" in done.err
+        assert ppdm("show", "--db", db, "--wait", "30").code == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_commands(ppdm: Ppdm, shell: str) -> None:
+    assert "_PPDM_COMPLETE" in ppdm("completion", shell).out
+
+
+def test_columns_are_described_in_eighty_letters(db: str) -> None:
+    with on_a_terminal(["describe", "research.people", "--db", db], columns=80) as found:
+        shown = all_of(*found)
+    assert "…" not in shown
+    assert max(map(len, CONTROL.sub("", re.sub(r"\x1b\[[0-9;]*m", "", shown)).splitlines())) <= 80
+
+
+def test_ctrl_c_in_a_function_of_ours_is_no_error_of_the_user() -> None:
+    error = duckdb.InvalidInputException("Python exception occurred: KeyboardInterrupt: ")
+    assert engine_error(error).kind is EngineKind.INTERRUPTED

@@ -21,6 +21,7 @@ from ppdm_sql.language.syntax.agreements import (
 from ppdm_sql.language.syntax.hierarchies import (
     CreateHierarchy,
     DateBody,
+    DescribeHierarchy,
     DigitsBody,
     DropHierarchy,
     ExplainHierarchies,
@@ -51,6 +52,7 @@ from ppdm_sql.language.syntax.releases import (
     QuerySource,
     RefreshRelease,
     ShowReleases,
+    ShowTreatments,
     Source,
     TableSource,
     TargetClause,
@@ -82,6 +84,7 @@ ReleaseStatement: TypeAlias = (
     | DropRelease
     | RefreshRelease
     | ShowReleases
+    | ShowTreatments
     | DescribeRelease
     | ExplainRelease
     | InterpretPredicate
@@ -90,7 +93,7 @@ ReleaseStatement: TypeAlias = (
     | ShowPublications
 )
 HierarchyStatement: TypeAlias = (
-    CreateHierarchy | DropHierarchy | ShowHierarchies | ExplainHierarchies
+    CreateHierarchy | DropHierarchy | ShowHierarchies | DescribeHierarchy | ExplainHierarchies
 )
 OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement | AgreementStatement | AuditRelease
 Statement: TypeAlias = OwnStatement | PlainSql
@@ -107,6 +110,7 @@ __all__ = [
     "CreateRelease",
     "DateBody",
     "DescribeAgreement",
+    "DescribeHierarchy",
     "DescribeRelease",
     "DigitsBody",
     "DropAgreement",
@@ -138,6 +142,7 @@ __all__ = [
     "ShowHierarchies",
     "ShowPublications",
     "ShowReleases",
+    "ShowTreatments",
     "Source",
     "Statement",
     "TableBody",

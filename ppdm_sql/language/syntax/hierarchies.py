@@ -73,6 +73,14 @@ class CreateHierarchy:
 
 
 @dataclass(frozen=True, slots=True)
+class DescribeHierarchy:
+    """DESCRIBE HIERARCHY name."""
+
+    name: Name
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class DropHierarchy:
     """DROP HIERARCHY [IF EXISTS] name."""
 

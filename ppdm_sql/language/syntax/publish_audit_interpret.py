@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ class PublishRelease:
 
     releases: tuple[ReleaseName, ...]
     path: str
-    format: str = "duckdb"
-    """Folded; which formats there are is not known here."""
+    format: str | None = None
+    """Folded; which formats there are is not known here. None: as the path says."""
     options: tuple[Option, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
     path_span: Span | None = field(default=None, compare=False, repr=False)
@@ -69,7 +69,7 @@ class InterpretTable:
 
 @dataclass(frozen=True, slots=True)
 class AuditRelease:
-    """AUDIT RELEASE name [TOGETHER WITH name, …] [AGAINST table] [INTO schema] [TO 'report.html']."""
+    """AUDIT RELEASE name, … [TOGETHER WITH name, …] [AGAINST table] [INTO schema] [TO 'a.html']."""
 
     name: QualifiedName
     against: QualifiedName | None = None
@@ -84,6 +84,14 @@ class AuditRelease:
     together_with: tuple[QualifiedName, ...] = ()
     """Other releases of the same persons."""
     together_places: tuple[Span, ...] = field(default=(), compare=False, repr=False)
+    also: tuple[ReleaseName, ...] = ()
+    """Releases that are audited after it, in the same way."""
+
+    @property
+    def each(self) -> tuple[AuditRelease, ...]:
+        """The same of every release that is named."""
+        first = replace(self, also=())
+        return (first, *(replace(first, name=one.name, span=one.span) for one in self.also))
 
     @property
     def together_spans(self) -> tuple[Span | None, ...]:

@@ -107,9 +107,22 @@ class DropRelease:
 
 @dataclass(frozen=True, slots=True)
 class RefreshRelease:
-    """REFRESH RELEASE name."""
+    """REFRESH RELEASE name [, name …]: all of them, or none."""
 
     name: QualifiedName
+    span: Span | None = field(default=None, compare=False, repr=False)
+    also: tuple[RefreshRelease, ...] = ()
+
+    @property
+    def each(self) -> tuple[RefreshRelease, ...]:
+        """The same of every release that is named."""
+        return (RefreshRelease(self.name, self.span), *self.also)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowTreatments:
+    """SHOW TREATMENTS."""
+
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
