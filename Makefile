@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 COMPILED := .venv-compiled
 CLIENTS := .venv-clients
 MINING := .venv-mining
+DOCS := .venv-docs
 # LOCKED=1, as CI sets it: every package as it is in requirements/, by its hash.
 LOCKED ?=
 INSTALL := install --quiet --disable-pip-version-check
 
-.PHONY: demo demo-sites quick test coverage check lint test-compiled test-clients test-browser soak bench \
+.PHONY: demo demo-sites docs quick test coverage check lint test-compiled test-clients test-browser soak bench \
 	experiments clients lock format clean
 
 demo: $(VENV)/.ready
@@ -19,10 +20,14 @@ demo: $(VENV)/.ready
 demo-sites: $(MINING)/.ready
 	@$(MINING)/bin/python demo/sites
 
-# Mining on original and released data; writes docs/mining.md.
+# Mining on original and released data; writes docs/reports/mining.md.
 experiments: $(MINING)/.ready
 	$(MINING)/bin/python -m pytest tests/experiments tests/end_to_end/test_demo_sites.py
 	$(MINING)/bin/python -m experiments
+
+# The pages of docs/ as a site, in site/.
+docs: $(DOCS)/.ready
+	$(DOCS)/bin/zensical build --clean --strict
 
 # What a developer runs all the time: no engine but for the golden texts.
 quick: $(VENV)/.ready
@@ -81,7 +86,7 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf $(VENV) $(COMPILED) $(CLIENTS) $(MINING) .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(COMPILED) $(CLIENTS) $(MINING) $(DOCS) site .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ppdm-sql needs Python 3.11 or newer")'
@@ -102,6 +107,11 @@ ifdef LOCKED
 else
 	$(COMPILED)/bin/pip $(INSTALL) --editable '.[dev]' 'sqlglot[c]>=30,<31'
 endif
+	touch $@
+
+$(DOCS)/.ready: Makefile
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip $(INSTALL) zensical==0.0.73
 	touch $@
 
 # duckdb-engine is SQLAlchemy's way in; one environment with it is enough.

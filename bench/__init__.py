@@ -1,1 +1,1 @@
-"""Timings as ratios in one run: `make bench` prints a table and writes docs/benchmarks.md."""
+"""Timings as ratios in one run: `make bench` prints a table and writes docs/reports/benchmarks.md."""

@@ -1,4 +1,4 @@
-"""Run all benchmarks; write docs/benchmarks.md; exit 1 when a bound is not met."""
+"""Run all benchmarks; write docs/reports/benchmarks.md; exit 1 when a bound is not met."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from bench.measure import Figure
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--no-write", action="store_true", help="leave docs/benchmarks.md alone")
+    parser.add_argument(
+        "--no-write", action="store_true", help="leave docs/reports/benchmarks.md alone"
+    )
     arguments = parser.parse_args()
     figures = []
     for room in (spine, treatments, anonymity, generalize, publish, audit):
@@ -25,7 +27,7 @@ def main() -> int:
             figures.append(figure)
             print(_line(figure), flush=True)
     if not arguments.no_write:
-        Path("docs/benchmarks.md").write_text(_page(figures), encoding="utf-8")
+        Path("docs/reports/benchmarks.md").write_text(_page(figures), encoding="utf-8")
     return 0 if all(figure.is_met for figure in figures) else 1
 
 

@@ -1,4 +1,4 @@
-"""Run all experiments; write docs/experiments.md, docs/mining.md and docs/audit-sample.html."""
+"""Run all experiments; write docs/reports/experiments.md, docs/reports/mining.md and docs/reports/audit-sample.html."""
 
 from __future__ import annotations
 

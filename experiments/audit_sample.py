@@ -11,7 +11,7 @@ _PATIENTS = 20_000
 
 
 def write() -> None:
-    """Audit the demo's release; write docs/audit-sample.html."""
+    """Audit the demo's release; write docs/reports/audit-sample.html."""
     demo = Path("demo")
     with ppdm_sql.connect(":memory:") as owner:
         patients = (demo / "patients.sql").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-DOCS = Path("docs")
+DOCS = Path("docs/reports")
 
 
 @dataclass(frozen=True, slots=True)

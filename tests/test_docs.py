@@ -6,6 +6,7 @@ its blocks run one after the other, beside the clinic of demo/. So do the script
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -13,15 +14,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import Context
 
 import ppdm_sql
+from ppdm_sql.analyst.gate.functions import FUNCTIONS, TABLE_FUNCTIONS
 from ppdm_sql.cli import cli
+from ppdm_sql.language.script import STATEMENTS
 from ppdm_sql.owner import Owner
 from ppdm_sql.treatments import TREATMENTS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-TREATMENTS_PAGE = ROOT / "docs" / "treatments.md"
+DOCS = ROOT / "docs"
+PAGES = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")),
+    *sorted(DOCS.rglob("*.md")),
+]
+TREATMENTS_PAGE = DOCS / "owner" / "treatments.md"
+CODES_PAGE = DOCS / "error-codes.md"
 NEEDS = re.compile(r"^-- Needs: (\S+\.sql)\.", re.MULTILINE)
 
 
@@ -74,20 +83,104 @@ def test_sql_blocks_run(page: Path) -> None:
         assert owner.releases()
 
 
-@pytest.mark.usefixtures("reader")
+def run_in_a_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run what a reader copies, with its comments and redirections; `ppdm` is this one."""
+    tools = folder / "bin"
+    tools.mkdir(exist_ok=True)
+    command = tools / "ppdm"
+    command.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m ppdm_sql \"$@\"\n", encoding="utf-8")
+    command.chmod(0o755)
+    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", "-e"], input=script, env={**os.environ, "PATH": path}, cwd=folder,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
 def test_the_commands_of_the_readme_can_be_tried_one_after_the_other(tmp_path: Path) -> None:
     (tmp_path / "sql").symlink_to(ROOT / "sql")
     section = read(ROOT / "README.md").partition("## From the command line")[2]
-    commands = re.findall(r"^ppdm (.*)$", section.partition("```\n")[0], re.MULTILINE)
-    assert commands[0].startswith("demo --db")
-    commands[0] = commands[0].replace("demo", "demo --patients 2000", 1)
-    for command in commands:
-        # As whoever copies a line runs it, with its comment and its redirection.
-        line = f"'{sys.executable}' -m ppdm_sql {command}"
-        done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
-        missed = command.startswith("audit") and done.returncode == 3  # of fewer patients
-        assert done.returncode == 0 or missed, (command, done.stderr)
+    commands = section.partition("```sh\n")[2].partition("```\n")[0]
+    assert commands.startswith("ppdm demo --db")
+    done = run_in_a_shell(commands.replace("demo", "demo --patients 2000", 1), tmp_path)
+    assert done.returncode == 0, done.stderr
     assert (tmp_path / "report.html").exists()
+    assert "diagnosis" in done.stdout
+
+
+def test_a_reader_gets_from_a_csv_to_a_release(tmp_path: Path) -> None:
+    done = run_in_a_shell("\n".join(blocks(DOCS / "owner" / "first-release.md", "sh")), tmp_path)
+    assert done.returncode == 0, done.stderr
+    for file in ("study.duckdb", "report.html"):
+        assert (tmp_path / file).exists()
+    assert "Everybody shares what they show" in done.stdout
+    assert "born >= 1950 AND born < 1960" in done.stdout.splitlines()[-1]
+
+
+def filled(page: Path, name: str, text: str) -> None:
+    """Check the generated part of a page; write it with PPDM_WRITE_GOLDEN=1."""
+    start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, _, rest = read(page).partition(start)
+    shown, _, after = rest.partition(end)
+    if os.environ.get("PPDM_WRITE_GOLDEN"):
+        page.write_text(f"{before}{start}{text}\n{end}{after}", encoding="utf-8")
+    else:
+        assert shown == f"{text}\n"
+
+
+def test_the_table_of_commands_is_what_the_code_says() -> None:
+    rows = ["| command | options |", "|---|---|"]
+    for name, command in sorted(cli.commands.items()):
+        shown = [one for one in command.params if not getattr(one, "hidden", False)]
+        words = [
+            str(one.make_metavar(Context(command)))
+            for one in shown
+            if one.param_type_name == "argument"
+        ]
+        options = [f"`{one.opts[-1]}`" for one in shown if one.param_type_name == "option"]
+        rows.append(
+            f"| `ppdm {' '.join([name, *words])}`: {command.short_help} | {', '.join(options)} |"
+        )
+    filled(
+        DOCS / "owner" / "statements.md",
+        "commands",
+        "\n".join(rows).replace("[", "").replace("]", ""),
+    )
+
+
+def test_the_list_of_functions_is_what_the_code_says() -> None:
+    words = sorted(name for name in FUNCTIONS | TABLE_FUNCTIONS if name.isidentifier())
+    filled(DOCS / "analyst.md", "functions", f"Functions that may be used: {', '.join(words)}.")
+
+
+def test_the_codes_of_errors_are_what_the_code_says() -> None:
+    rows = [f"| `{code}` | {example} |" for code, example in sorted(examples_of_codes().items())]
+    filled(CODES_PAGE, "codes", "\n".join(["| code | for example |", "|---|---|", *rows]))
+
+
+def examples_of_codes() -> dict[str, str]:
+    """Return one message for each code, as it stands in the package."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "ppdm_sql").rglob("*.py")):
+        for call in ast.walk(ast.parse(read(path))):
+            if not isinstance(call, ast.Call) or not call.args:
+                continue
+            code = next((word.value for word in call.keywords if word.arg == "code"), None)
+            said = _written(call.args[0])
+            if isinstance(code, ast.Constant) and isinstance(code.value, str) and said:
+                found.setdefault(code.value, said.replace("|", "/").replace("\n", " "))
+    listed = (ROOT / "tests" / "golden" / "error_codes.txt").read_text().split()
+    return {code: found.get(code, "") for code in listed}
+
+
+def _written(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(
+            str(part.value) if isinstance(part, ast.Constant) else "…" for part in node.values
+        )
+    return ""
 
 
 def test_every_block_says_whether_it_runs() -> None:
@@ -140,32 +233,36 @@ def treatment_table() -> str:
 
 
 def test_table_of_treatments_is_what_the_code_says() -> None:
-    start, end = "<!-- treatments -->\n", "\n<!-- end of treatments -->"
+    filled(TREATMENTS_PAGE, "treatments", treatment_table())
+
+
+def test_every_treatment_has_a_row_of_arguments() -> None:
     page = read(TREATMENTS_PAGE)
-    shown = page.split(start)[1].split(end)[0]
-    if os.environ.get("PPDM_WRITE_GOLDEN"):
-        text = page.replace(start + shown + end, start + treatment_table() + end)
-        TREATMENTS_PAGE.write_text(text, encoding="utf-8")
-    else:
-        assert shown == treatment_table()
-
-
-def test_every_treatment_has_a_row_of_arguments_and_is_in_the_readme() -> None:
-    page, readme = read(TREATMENTS_PAGE), read(ROOT / "README.md")
     for treatment in TREATMENTS:
         assert re.search(rf"^\| `{treatment.keyword}\(", page, re.MULTILINE), treatment.keyword
-        assert f"`{treatment.keyword}`" in readme, treatment.keyword
 
 
 def test_every_method_of_the_owner_is_documented() -> None:
-    page = read(ROOT / "docs" / "python.md")
+    page = read(DOCS / "app.md")
     for name in vars(Owner):
         if not name.startswith("_") and name != "open":  # ppdm_sql.connect
             assert re.search(rf"`{name}[`(]", page), name
 
 
-def test_every_command_is_documented_and_has_help() -> None:
-    readme = read(ROOT / "README.md")
+def test_every_command_has_help() -> None:
     for name, command in cli.commands.items():
         assert command.help, name
-        assert f"ppdm {name}" in readme or f"make {name}" in readme, name
+
+
+def test_every_page_is_in_the_site_and_every_statement_in_its_page() -> None:
+    listed = re.findall(r'"([\w/-]+\.md)"', read(ROOT / "zensical.toml"))
+    assert {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} == set(listed)
+    statements = read(DOCS / "owner" / "statements.md")
+    for opening in STATEMENTS:
+        assert opening.replace("CREATE OR REPLACE", "CREATE [OR REPLACE]") in statements or (
+            opening in statements
+        ), opening
+
+
+def test_the_readme_is_short() -> None:
+    assert len(read(ROOT / "README.md").split()) < 850

@@ -1,4 +1,4 @@
-"""The treatments, one file each. A new one adds its file, one line here and one row of docs/treatments.md."""
+"""The treatments, one file each. A new one adds its file, one line here and one row of docs/owner/treatments.md."""
 
 from __future__ import annotations
 

@@ -409,7 +409,7 @@ class TestListed:
             assert text.strip() == text != ""
             assert "\n" not in text
             assert not text.endswith(".")
-            assert "|" not in text  # they stand in a table of docs/treatments.md
+            assert "|" not in text  # they stand in a table of docs/owner/treatments.md
 
     def test_is_a_frozen_value(self, treatment: type[Treatment]) -> None:
         parameters = getattr(treatment, "__dataclass_params__", None)

@@ -1,4 +1,4 @@
-"""An audit as JSON: docs/audit.md describes every field."""
+"""An audit as JSON: docs/owner/audit.md describes every field."""
 
 from __future__ import annotations
 
