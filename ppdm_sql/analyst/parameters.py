@@ -11,6 +11,7 @@ from ppdm_sql.errors import StatementError
 
 Parameters = Sequence[object] | Mapping[str, object]
 
+_DEEPEST = 10
 # A datetime is a date, too: it comes first.
 _TYPES: dict[str, tuple[type[Any], Any, Any]] = {
     "float": (float, repr, float),
@@ -53,11 +54,13 @@ def check_names(values: Any, wanted: Set[str]) -> None:
         )
 
 
-def _packed(value: object) -> object:
+def _packed(value: object, depth: int = 0) -> object:
+    if depth > _DEEPEST:
+        raise StatementError("a parameter is nested too deep", code="parameters")
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, list | tuple):
-        return [_packed(item) for item in value]
+        return [_packed(item, depth + 1) for item in value]
     for name, (type_, write, _) in _TYPES.items():
         if isinstance(value, type_):
             return {name: write(value)}

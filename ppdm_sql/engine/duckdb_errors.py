@@ -41,7 +41,11 @@ _ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 _QUOTED = re.compile(r"\"((?:[^\"]|\"\")+)\"|'((?:[^']|'')+)'|with name (.+?) does not exist")
 _OFFERED = re.compile(r"\s*(?:Candidate (?:bindings|functions|macros)|Did you mean)\b.*", re.DOTALL)
 _SIGNATURE = re.compile(r"[^\w\s]{0,3}\w*\([A-Z0-9_, \[\]()]*\)")
-_MADE_OF_DATA = re.compile(r"\b(?:pivot|query|query_table|getvariable|execute)\b", re.IGNORECASE)
+# A file without a header has its first row as names.
+_MADE_OF_DATA = re.compile(
+    r"\b(?:pivot|query|query_table|getvariable|execute|read_\w+|sniff_csv)\b|\bfrom\s*\(?\s*'",
+    re.IGNORECASE,
+)
 
 
 class OpenError(Exception):

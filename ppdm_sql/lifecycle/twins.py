@@ -16,7 +16,7 @@ from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import may_share
+from ppdm_sql.release.lineage import do_share, is_unfollowed, may_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,11 +80,13 @@ def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
     (row,) = version.engine.query(query).to_pylist()
     if row["first"] < 2:
         return False
-    if one.ancestors & other.ancestors:
+    if do_share(one.ancestors, other.ancestors):
         return True  # whatever was computed, it tells something of the same column
     # A generalized column that is different in every row tells any, and a flag is told by many.
     told = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
     tells = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
+    # Of a column that is different in nearly every row, only where nobody knows what it is.
+    tells = tells and (row["first"] <= row["rows"] / 2 or is_unfollowed(one.ancestors))
     return bool(told or tells)
 
 

@@ -79,6 +79,18 @@ def persons_of(version: Version) -> int | None:
     return int(version.engine.query(query).column(_COUNT)[0].as_py())
 
 
+def repeats_persons(version: Version) -> bool:
+    """Whether some persons have several rows."""
+    key = version.release.key
+    if key is None:
+        return False
+    value = column_of(key.name.text, _ROWS)
+    distinct = exp.Count(this=exp.Distinct(expressions=[value]))
+    differ = exp.LT(this=distinct, expression=exp.Count(this=value.copy()))
+    query = exp.select(named(differ, _COUNT)).from_(source_table(version.release.source, _ROWS))
+    return bool(version.engine.query(query).column(_COUNT)[0].as_py())
+
+
 def told_together(
     releases: Releases, publication: Publication, outgoing: Sequence[tuple[Outgoing, Version]]
 ) -> Iterator[str]:
@@ -215,6 +227,12 @@ def _classes(
                 f"{version.entry.name}: {one.release} was published before and shows columns of the"
                 " same tables; without a KEY that both list, classes of the two together cannot be"
                 " counted"
+            )
+        elif not row["persons"] and repeats_persons(version):
+            yield (
+                f"{version.entry.name}: {one.release} was published before of the same persons, who"
+                " have several rows: by all rows of a person no class is cut smaller; row by row,"
+                " classes of the two together cannot be counted"
             )
         elif row["persons"]:
             yield (

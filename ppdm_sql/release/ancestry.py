@@ -1,8 +1,9 @@
 """What may be in a column: every column of a table that its values can tell something of.
 
 Keys come from lineage, which follows a column exactly or not at all, and must never change. Here
-too much is better than too little: a column without a table's name is looked for in all tables, a
-joined table tells of what it is joined by, and what cannot be followed is unknown.
+too much is better than too little. A joined table tells of what it is joined by; a word that stands
+for one branch of a UNION, and a sum of a group, perhaps tell what branch or group it is, and only
+the data can say; what cannot be followed is unknown.
 """
 
 from __future__ import annotations
@@ -15,12 +16,20 @@ from sqlglot import exp
 from ppdm_sql.language.script import parse_name
 from ppdm_sql.language.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
-from ppdm_sql.release.lineage import base_column, column_identity, unknown_column
+from ppdm_sql.release.lineage import (
+    PERHAPS,
+    base_column,
+    chosen_by,
+    column_identity,
+    unknown_column,
+)
+from ppdm_sql.release.select_sources import Level, SelectTable, filters_of, level_of
 from ppdm_sql.release.select_trees import (
     behind_list,
     generated_from,
     is_constant,
     listed_names,
+    lists,
     parse_query,
     placed,
     same_place,
@@ -33,12 +42,11 @@ if TYPE_CHECKING:
 
     from ppdm_sql.release.model import Relation, SourceCatalog
 
-_DEEPEST = 32
-_MOST_STEPS = 2_000
-_FILTERS = ("where", "having", "qualify")
+_DEEPEST = 40
+_MOST_STEPS = 3_000
 _UNREADABLE = (exp.Columns, exp.PositionalColumn, exp.Pivot)
 """What reads columns that are not written there."""
-_GENERATORS = (exp.GenerateSeries, exp.Unnest, exp.Values, exp.Explode)
+_SERIES = ("range", "generate_series")
 
 
 def column_ancestors(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
@@ -66,24 +74,16 @@ def passed_releases(
 
 
 @dataclass(frozen=True)
-class _Table:
-    """What stands behind FROM."""
-
-    node: exp.Expr
-    is_optional: bool
-    """Whether its columns are NULL where nothing was found: then that tells something, too."""
-    joined_by: tuple[exp.Expr, ...] = ()
-
-
-@dataclass(frozen=True)
 class _Scope:
     """What names mean at one place."""
 
     ctes: Mapping[Name, exp.CTE] = field(default_factory=dict)
-    outer: tuple[_Table, ...] = ()
-    """Tables of the queries around this one, which it may read."""
+    levels: tuple[Level, ...] = ()
+    """The tables of this SELECT first, then those of the queries around it."""
     depth: int = _DEEPEST
     is_optional: bool = False
+    seen: frozenset[int] = frozenset()
+    """Tables whose joins were followed already."""
 
     @property
     def is_deepest(self) -> bool:
@@ -112,14 +112,13 @@ class _Walk:
     def of_relation(self, name: QualifiedName, column: Name, scope: _Scope) -> set[str]:
         relation = self._found(name)
         if relation is None or scope.is_deepest:
-            return unknown_column(column)
+            return self._lost(column, None if relation is None else parse_query(str(name)))
         if relation.name.parts[1] == OWNER_SCHEMA:
             return set()  # what a release drew is computed from nothing of the owner's tables
         names = self._columns(relation)
         if relation.view_sql is None:
-            made_of = generated_from(relation, column) or ()
             found = {base_column(relation.name, column)} if column in names else set()
-            for one in made_of:
+            for one in generated_from(relation, column) or ():
                 found |= self.of_relation(name, one, scope.inside())
             return found or unknown_column(column)
         self.passed.add((relation.name, column))
@@ -127,45 +126,46 @@ class _Walk:
         if relation.has_renamed_columns:
             query = placed(query, names.index(column), column) if column in names else None
         inner = _Walk(self.catalog, relation.name.parts[:2], self.passed, self.steps)
-        return inner.of_query(query, column, scope.inside(ctes={}, outer=()))
+        return inner.of_query(query, column, scope.inside(ctes={}, levels=()))
 
     def of_query(self, query: exp.Expr | None, column: Name, scope: _Scope) -> set[str]:
         while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("joins"):
             query = query.this
-        if isinstance(query, exp.SetOperation) and not scope.is_deepest:
-            right = query.right if query.args.get("by_name") else same_place(query, column)
-            sides = (query.left, right)
+        if scope.is_deepest or next(self.steps, None) is None:
+            return self._lost(column, query)
+        if isinstance(query, exp.SetOperation):
             inside = scope.inside(ctes={**scope.ctes, **_ctes(query)})
-            found = set().union(*(self.of_query(side, column, inside) for side in sides))
+            right = query.right if query.args.get("by_name") else same_place(query, column)
+            sides = [self.of_query(side, column, inside) for side in (query.left, right)]
             # A word that stands for a whole branch tells what the branch was chosen by.
-            for side in sides:
-                if isinstance(side, exp.Select) and _is_one_word(side, column):
-                    found |= self._of_filters(side, inside)
-            return found
-        if isinstance(query, exp.Select) and not scope.is_deepest:
+            return set().union(*sides, () if all(sides) else {PERHAPS})
+        if isinstance(query, exp.Select):
             return self._of_select(query, column, scope)
-        self._pass_everything(query)
-        return unknown_column(column)
+        return self._lost(column, query)
 
     def _of_select(self, query: exp.Select, column: Name, scope: _Scope) -> set[str]:
-        if next(self.steps, None) is None:
-            self._pass_everything(query)
-            return unknown_column(column)
-        scope = scope.inside(ctes={**scope.ctes, **_ctes(query)})
-        tables = _tables_of(query)
-        inside = replace(scope, outer=(*tables, *scope.outer))
+        level = level_of(query)
+        inside = scope.inside(
+            ctes={**scope.ctes, **_ctes(query)}, levels=(level, *scope.levels), seen=frozenset()
+        )
         tree = written_as(query, column)
-        if tree is not None:
-            found = self._of_tree(tree, inside, query, column)
-        else:
-            stars = [one for one in query.expressions if one.is_star]
-            found = set() if stars or not query.expressions else unknown_column(column)
-            found |= self._of_name(None, column, replace(inside, outer=tables))
-            if any(one.find(*_UNREADABLE) or _renames(one) for one in query.expressions):
-                found |= unknown_column(column)
-                self._pass_everything(query)
+        found = set() if tree is None else self._of_tree(tree, inside, query, column)
+        # Of two outputs of one name, the first is meant: it may be the star's.
+        stars = [one for one in query.expressions if _brings(one, column)]
+        own = replace(inside, levels=(level,))
+        if tree is None or (stars and any(self._having(column, own))):
+            if stars or not query.expressions:
+                owners = [_qualifier_of_star(one) for one in stars] or [None]
+                for qualifier in owners:
+                    found |= self._of_name(qualifier, column, own, query)
+            else:
+                found |= self._lost(column, query)
+        if any(one.find(*_UNREADABLE) or _renames(one) for one in query.expressions):
+            found |= self._lost(column, query) if tree is None else set()
         if scope.is_optional:
-            found |= self._of_filters(query, scope)
+            for condition in filters_of(query):
+                read = self._of_tree(condition, replace(inside, is_optional=False), query, None)
+                found |= chosen_by(read)
         return found
 
     def _of_tree(
@@ -173,139 +173,190 @@ class _Walk:
     ) -> set[str]:
         """Return what an expression reads, the queries inside it too."""
         parts = [tree, *(query.args.get("windows") or () if tree.find(exp.Window) else ())]
-        found: set[str] = set()
         inner = [one for part in parts for one in part.find_all(exp.Select)]
-        tables = tuple(table for one in inner for table in _tables_of(one))
+        first = (scope.levels or (Level(),))[0].with_inner(map(level_of, inner))
         ctes = {name: cte for one in inner for name, cte in _ctes(one).items()}
         inside = replace(
-            scope, outer=(*tables, *scope.outer), ctes={**scope.ctes, **ctes}, is_optional=False
+            scope, levels=(first, *scope.levels[1:]), ctes={**scope.ctes, **ctes}, is_optional=False
         )
-        outputs = _outputs_before(query, column)
+        before = _outputs_before(query, column)
+        found: set[str] = set()
         for one in (read for part in parts for read in part.find_all(exp.Column)):
-            qualifier, name = (Name(one.table) if one.table else None), Name(one.name)
-            if isinstance(one.this, exp.Star):
-                found |= unknown_column(column or name)
-            elif qualifier is None and name in outputs and not scope.is_deepest:
+            name = Name(one.name)
+            if not one.table and name in before and not scope.is_deepest:
                 # Perhaps another output of the same SELECT: `weight AS a, a AS b`.
-                found |= self._of_select(query, name, scope.inside(outer=_around(scope, query)))
-                found |= self._of_name(qualifier, name, inside) - unknown_column(name)
-            else:
-                found |= self._of_name(qualifier, name, inside)
-        if any(part.find(*_UNREADABLE) or self._calls_a_macro(part) for part in parts) or any(
-            one.is_star for select in inner for one in select.expressions
-        ):
-            found |= unknown_column(column or Name(""))
-            self._pass_everything(query)
+                found |= self._of_select(query, name, scope.inside(levels=scope.levels[1:]))
+                if not any(self._having(name, inside)):
+                    continue
+            found |= self._of_column(one, inside, query)
+        is_unreadable = any(part.find(*_UNREADABLE) for part in parts)
+        stars = (one for part in parts for one in part.find_all(exp.Star))
+        is_unreadable |= any(not isinstance(one.parent, exp.Count) for one in stars)
+        if is_unreadable or any(map(self._calls_a_macro, parts)):
+            found |= self._lost(column or Name(""), query)
         if not found and not is_constant(tree):
-            found |= unknown_column(column or Name(""))
-        return found
+            found |= self._lost(column or Name(""), query)
+        if query.args.get("group") and tree.find(exp.AggFunc, exp.AnonymousAggFunc):
+            found.add(PERHAPS)  # of which group it is
+        return found | self._of_order(parts, inside, query)
 
-    def _of_name(self, qualifier: Name | None, column: Name, scope: _Scope) -> set[str]:
-        """Return what a name reads: of all tables that it may belong to."""
-        named = [table for table in scope.outer if _alias(table.node) == qualifier]
-        if qualifier is not None and not named:  # a field of a column: `address.zip`
-            return self._of_name(None, qualifier, scope)
-        having = [
-            table
-            for table in (named if qualifier is not None else scope.outer)
-            if self._has(table.node, column, scope)
-        ]
-        found: set[str] = set() if having else unknown_column(column)
-        for table in having:
-            found |= self._of_table(table, column, scope)
-        return found
-
-    def _of_table(self, table: _Table, column: Name, scope: _Scope) -> set[str]:
-        inside = scope.inside(outer=(), is_optional=table.is_optional or scope.is_optional)
-        found = self._of_node(table.node, column, inside, scope)
-        others = replace(
-            scope.inside(is_optional=False),
-            outer=tuple(replace(one, joined_by=()) for one in scope.outer),
+    def _of_order(self, parts: Iterable[exp.Expr], scope: _Scope, query: exp.Select) -> set[str]:
+        """Return what rows were sorted by, where a number of a row goes by that."""
+        windows = (one for part in parts for one in part.find_all(exp.Window))
+        if all(window.args.get("order") for window in windows):
+            return set()
+        inner = list(query.find_all(exp.Select))
+        everything = replace(scope, levels=(Level().with_inner(map(level_of, inner)),))
+        sorted_by = (
+            one for order in query.find_all(exp.Order) for one in order.find_all(exp.Column)
         )
-        for condition in () if others.is_deepest else table.joined_by:
-            for one in condition.find_all(exp.Column):
-                found |= self._of_name(_qualifier(one), Name(one.name), others)
+        each = (self._of_column(one, everything, query) for one in sorted_by)
+        return set().union(*each)
+
+    def _of_column(self, column: exp.Column, scope: _Scope, query: exp.Expr | None) -> set[str]:
+        if isinstance(column.this, exp.Star):
+            return self._lost(Name(""), query)
+        return self._of_name(_qualifier(column), Name(column.name), scope, query)
+
+    def _of_name(
+        self, qualifier: Name | None, column: Name, scope: _Scope, query: exp.Expr | None
+    ) -> set[str]:
+        """Return what a name reads: of all tables of the nearest SELECT that it may belong to."""
+        if scope.is_deepest or next(self.steps, None) is None:
+            return self._lost(column, query)
+        for index, level in enumerate(scope.levels):
+            named = [table for table in level.tables if table.name == qualifier]
+            tables = level.tables if qualifier is None else named
+            having = [table for table in tables if self._has(table.node, column, scope)]
+            around = replace(scope, levels=scope.levels[index:])
+            if having:
+                each = [self._of_table(one, column, around) for one in having]
+                # Of a column that tables are joined by, the first one's is shown.
+                is_sure = self._names(having[0].node, scope) is not None
+                others = map(chosen_by, each[1:]) if is_sure else each[1:]
+                return set().union(each[0], *others)
+            if qualifier is not None and named:
+                return self._lost(column, query)
+        if qualifier is not None:  # a field of a column: `address.zip`
+            return self._of_name(None, qualifier, scope.inside(), query)
+        for level in scope.levels:  # the name of a table is its whole row
+            for table in level.tables:
+                if table.name == column:
+                    return self._of_row(table, scope, query)
+        return self._lost(column, query)
+
+    def _of_row(self, table: SelectTable, scope: _Scope, query: exp.Expr | None) -> set[str]:
+        names = self._names(table.node, scope)
+        if names is None:
+            return self._lost(Name(""), query)
+        return set().union(*(self._of_table(table, one, scope.inside()) for one in names))
+
+    def _of_table(self, table: SelectTable, column: Name, scope: _Scope) -> set[str]:
+        inside = scope.inside(is_optional=table.is_optional or scope.is_optional)
+        found = self._of_node(table.node, column, replace(inside, levels=()), scope)
+        if id(table.node) in scope.seen or not scope.levels:
+            return found
+        level = scope.levels[0]
+        others = tuple(one for one in level.tables if one is not table)
+        elsewhere = scope.inside(
+            levels=(replace(level, tables=others), *scope.levels[1:]),
+            seen=scope.seen | {id(table.node)},
+            is_optional=False,
+        )
+        if not others:
+            return found
+        for condition in level.conditions:
+            read = list(condition.find_all(exp.Column))
+            is_tied = table.is_optional and any(condition is one for one in table.joined_by)
+            if is_tied or any(self._may_mean(one, table, scope) for one in read):
+                inner = elsewhere.levels[0].with_inner(
+                    map(level_of, condition.find_all(exp.Select))
+                )
+                there = replace(elsewhere, levels=(inner, *elsewhere.levels[1:]))
+                for one in read:
+                    if any(self._may_mean(one, other, scope) for other in inner.tables):
+                        found |= chosen_by(self._of_column(one, there, None))
+        if level.is_natural:
+            for name in self._names(table.node, scope) or (column,):
+                if any(self._having(name, elsewhere)):
+                    found |= chosen_by(self._of_name(None, name, elsewhere, None))
         return found
+
+    def _may_mean(self, column: exp.Column, table: SelectTable, scope: _Scope) -> bool:
+        """Whether a column of a condition may be one of a table."""
+        if column.table and Name(column.table) != table.name:
+            return False
+        return self._has(table.node, Name(column.name), scope)
 
     def _of_node(self, node: exp.Expr, column: Name, scope: _Scope, around: _Scope) -> set[str]:
         if node.args.get("pivots") or scope.is_deepest:
-            self._pass_everything(node)
-            return unknown_column(column)
-        if isinstance(node, exp.Lateral):
-            lateral = replace(scope, outer=around.outer)
-            return self.of_query(node.this, behind_list(node, node.this, column), lateral)
-        if isinstance(node, exp.Subquery):
-            return self.of_query(node.this, behind_list(node, node.this, column), scope)
+            return self._lost(column, node)
+        if isinstance(node, exp.Lateral | exp.Subquery):
+            # A query behind FROM may read tables beside it, LATERAL or not.
+            beside = [
+                replace(level, tables=tuple(one for one in level.tables if one.node is not node))
+                for level in around.levels
+            ]
+            inner = replace(scope, levels=tuple(beside))
+            return self.of_query(node.this, behind_list(node, node.this, column), inner)
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             return self._of_named(node, column, scope)
         made = node.this if isinstance(node, exp.Table) else node
-        if isinstance(made, _GENERATORS) or _calls(made) in ("range", "generate_series"):
-            reads = list(made.find_all(exp.Column))
-            others = replace(around, outer=tuple(t for t in around.outer if t.node is not node))
-            each = (self._of_name(_qualifier(one), Name(one.name), others) for one in reads)
+        if isinstance(made, exp.Unnest | exp.Values) or _calls(made) in (*_SERIES, "unnest"):
+            each = (
+                self._of_column(one, around.inside(), None) for one in made.find_all(exp.Column)
+            )
             return set().union(*each)
-        self._pass_everything(node)
-        return unknown_column(column)
+        return self._lost(column, None)
 
     def _of_named(self, node: exp.Table, column: Name, scope: _Scope) -> set[str]:
         name = table_name(node)
-        if len(name.parts) == 1 and name.name in scope.ctes:
-            cte = scope.ctes[name.name]
+        cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
+        if cte is not None:
             others = {other: tree for other, tree in scope.ctes.items() if tree is not cte}
             inner = behind_list(cte, cte.this, behind_list(node, cte.this, column))
-            return self.of_query(cte.this, inner, replace(scope, ctes=others))
-        listed = listed_names(node)
-        if listed is not None and column in listed:
-            relation = self._found(name)
-            names = self._columns(relation) if relation is not None else []
-            column = names[listed.index(column)] if listed.index(column) < len(names) else column
+            return self.of_query(cte.this, inner, replace(scope, ctes=others, levels=()))
+        listed, names = listed_names(node), self._names(node, scope) or []
+        relation = self._found(name)
+        if listed is not None and column in listed and relation is not None:
+            names, place = self._columns(relation), listed.index(column)
+            column = names[place] if place < len(names) else column
         return self.of_relation(name, column, scope)
 
-    def _of_filters(self, query: exp.Select, scope: _Scope) -> set[str]:
-        """Return what the rows of a SELECT were chosen by."""
-        scope = replace(scope, outer=(*_tables_of(query), *scope.outer), is_optional=False)
-        conditions = [query.args[word] for word in _FILTERS if query.args.get(word)]
-        each = (self._of_tree(one, scope, query, None) for one in conditions)
-        return set().union(*each)
+    def _having(self, column: Name, scope: _Scope) -> Iterator[SelectTable]:
+        tables = scope.levels[0].tables if scope.levels else ()
+        return (table for table in tables if self._has(table.node, column, scope))
 
     def _has(self, node: exp.Expr, column: Name, scope: _Scope) -> bool:
         """Whether a table has a column; of what cannot be looked into, that it may."""
+        names = self._names(node, scope)
+        return names is None or column in names
+
+    def _names(self, node: exp.Expr, scope: _Scope) -> list[Name] | None:
+        """Return the columns of what stands behind FROM; None where nobody can tell."""
         listed = listed_names(node)
-        if listed is not None:
-            return column in listed
-        if node.args.get("pivots"):
-            return True
+        if listed is not None or node.args.get("pivots"):
+            return listed
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             name = table_name(node)
-            if len(name.parts) > 1 or name.name not in scope.ctes:
-                relation = self._found(name)
-                return relation is None or column in self._columns(relation)
-            node = scope.ctes[name.name]
-            if (listed := listed_names(node)) is not None:
-                return column in listed
-        elif isinstance(node, exp.Table):
-            return _calls(node.this) not in ("range", "generate_series") or column in (
-                Name("range"),
-                Name("generate_series"),
-            )
-        inner = node.this
-        while isinstance(inner, exp.Subquery | exp.Paren):
-            inner = inner.this
-        if not isinstance(inner, exp.Select) or not inner.expressions:
-            return True
-        if any(one.is_star or one.find(*_UNREADABLE) for one in inner.expressions):
-            return True
-        return column in {Name(one.output_name) for one in inner.expressions}
+            cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
+            if cte is not None:
+                return listed_names(cte) or _outputs(cte.this)
+            relation = self._found(name)
+            return None if relation is None else self._columns(relation)
+        if isinstance(node, exp.Table):
+            return [Name(one) for one in _SERIES] if _calls(node.this) in _SERIES else None
+        return _outputs(node.this)
 
     def _calls_a_macro(self, tree: exp.Expr) -> bool:
         return any(self.catalog.is_macro(Name(_calls(call))) for call in tree.find_all(exp.Func))
 
-    def _pass_everything(self, query: exp.Expr | None) -> None:
-        """Note every release that is read there, with all its columns."""
-        names = self.catalog.relation_names() if query is None else ()
-        tables = () if query is None else query.root().find_all(exp.Table)
+    def _lost(self, column: Name, query: exp.Expr | None) -> set[str]:
+        """Return that a column is unknown; note every release that may be read there."""
+        tables = list(query.root().find_all(exp.Table)) if query is not None else []
         read = [table_name(one) for one in tables if isinstance(one.this, exp.Identifier)]
-        read += [parse_name(name) for name in names]
+        if query is None or not all(isinstance(one.this, exp.Identifier) for one in tables):
+            read += map(parse_name, self.catalog.relation_names())
         seen: set[QualifiedName] = set()
         while read:
             relation = self._found(read.pop())
@@ -316,6 +367,7 @@ class _Walk:
             tree = parse_query(relation.view_sql)
             inner = tree.find_all(exp.Table) if tree is not None else ()
             read += [table_name(one) for one in inner if isinstance(one.this, exp.Identifier)]
+        return unknown_column(column)
 
     def _columns(self, relation: Relation) -> list[Name]:
         return [one.name for one in self.catalog.columns(TableSource(relation.name))]
@@ -332,38 +384,15 @@ def _ctes(query: exp.Query) -> dict[Name, exp.CTE]:
     return {Name(cte.alias): cte for cte in query.ctes}
 
 
-def _tables_of(query: exp.Select) -> tuple[_Table, ...]:
-    """Return what stands behind FROM, joins in parentheses taken apart."""
-    start = query.args.get("from_")
-    return tuple(_flat(start.this, query.args.get("joins") or ())) if start else ()
-
-
-def _flat(node: exp.Expr, joins: Iterable[exp.Join], is_optional: bool = False) -> Iterator[_Table]:
-    joins = [*(node.args.get("joins") or ()), *joins]
-    sides = {join.side.upper() for join in joins} | {join.method.upper() for join in joins}
-    is_first_optional = is_optional or bool(sides & {"RIGHT", "FULL", "POSITIONAL"})
-    inner = node.this
-    if isinstance(node, exp.Paren) or (
-        isinstance(node, exp.Subquery)
-        and isinstance(inner, exp.Table | exp.Subquery)
-        and not node.alias
-    ):
-        yield from _flat(inner, (), is_first_optional)
-    else:
-        yield _Table(node, is_first_optional)
-    for join in joins:
-        side = join.side.upper()
-        is_outer = is_optional or side in ("LEFT", "FULL") or join.method.upper() == "POSITIONAL"
-        conditions = tuple(filter(None, [join.args.get("on")])) + tuple(
-            exp.column(one.copy()) for one in join.args.get("using") or ()
-        )
-        for table in _flat(join.this, (), is_outer):
-            yield replace(table, joined_by=(*table.joined_by, *conditions))
-
-
-def _around(scope: _Scope, query: exp.Select) -> tuple[_Table, ...]:
-    """Return the tables around a SELECT whose own are the first of the scope."""
-    return scope.outer[len(_tables_of(query)) :]
+def _outputs(query: exp.Expr | None) -> list[Name] | None:
+    """Return the names of a query's columns; None where a star or the like brings them."""
+    while isinstance(query, exp.Subquery | exp.Paren | exp.SetOperation):
+        query = query.left if isinstance(query, exp.SetOperation) else query.this
+    if not isinstance(query, exp.Select) or not query.expressions:
+        return None
+    if any(one.is_star or one.find(*_UNREADABLE) for one in query.expressions):
+        return None
+    return [Name(one.output_name) for one in query.expressions]
 
 
 def _outputs_before(query: exp.Select, column: Name | None) -> set[Name]:
@@ -373,8 +402,17 @@ def _outputs_before(query: exp.Select, column: Name | None) -> set[Name]:
     return set(listed) - {column}
 
 
-def _alias(node: exp.Expr) -> Name | None:
-    return Name(node.alias_or_name) if node.alias_or_name else None
+def _brings(projection: exp.Expr, column: Name) -> bool:
+    """Whether a star may bring a column of this name."""
+    star = projection.find(exp.Star) if projection.is_star else None
+    return star is not None and not (
+        lists(star, "replace", column) or lists(star, "except_", column)
+    )
+
+
+def _qualifier_of_star(projection: exp.Expr) -> Name | None:
+    inner = projection.unalias()
+    return Name(inner.table) if isinstance(inner, exp.Column) and inner.table else None
 
 
 def _qualifier(column: exp.Column) -> Name | None:
@@ -390,8 +428,3 @@ def _calls(node: exp.Expr) -> str:
 def _renames(projection: exp.Expr) -> bool:
     star = projection.find(exp.Star)
     return bool(star and star.args.get("rename"))
-
-
-def _is_one_word(query: exp.Select, column: Name) -> bool:
-    tree = written_as(query, column)
-    return tree is not None and tree.find(exp.Column) is None

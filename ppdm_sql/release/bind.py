@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -11,6 +12,7 @@ from ppdm_sql.language.syntax import (
     CreateAgreement,
     CreateRelease,
     FileSource,
+    QuerySource,
     Role,
     Source,
     TableSource,
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
         RowClause,
     ]
 
+_HEADER = "DESCRIBE FROM 'file' lists its columns; is its first line a header?"
+_READS_FILES = re.compile(r"\bread_\w+|\bfrom\s*\(?\s*'", re.IGNORECASE)
 _UNTREATED = Keep.keyword
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
@@ -330,6 +334,13 @@ def _check_released(statement: CreateRelease) -> None:
         )
 
 
+def _may_lack_a_header(source: Source) -> bool:
+    """Whether the names of columns may be the first row of a file: then they are not told."""
+    if isinstance(source, FileSource):
+        return not source.path.lower().endswith(".parquet")
+    return isinstance(source, QuerySource) and _READS_FILES.search(source.text) is not None
+
+
 def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) -> None:
     seen: set[Name] = set()
     for rule in statement.rules:
@@ -338,7 +349,9 @@ def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) 
                 raise BindError(
                     f"there is no column '{column.name}' in {_called(statement.source)}",
                     column.span,
-                    suggest(column.name.text, (str(name) for name in columns), "columns"),
+                    _HEADER
+                    if _may_lack_a_header(statement.source)
+                    else suggest(column.name.text, (str(name) for name in columns), "columns"),
                     code="unknown_column",
                 )
             if column.name in seen:

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 _DEEPEST = 32
 _UNFOLLOWED = "column:"
+_CHOSEN = "by:"
+PERHAPS = "perhaps:"
+"""Among ancestors: it may tell of more, which only the data can say."""
 _LAST_PART = re.compile(r'\."(?:[^"]|"")*"$')
 
 
@@ -312,7 +315,36 @@ def table_of_origin(origin: str) -> str:
     return origin if origin.startswith(_UNFOLLOWED) else _LAST_PART.sub("", origin)
 
 
+def chosen_by(ancestors: set[str]) -> set[str]:
+    """Return what a value tells of because rows were joined or chosen by it, not computed from it."""
+    return {_as_chosen(one) for one in ancestors}
+
+
+def _as_chosen(ancestor: str) -> str:
+    if ancestor.startswith((_CHOSEN, PERHAPS)):
+        return ancestor
+    return PERHAPS if ancestor.startswith(_UNFOLLOWED) else f"{_CHOSEN}{ancestor}"
+
+
 def may_share(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two columns come from one; of what cannot be followed, that they may."""
-    unfollowed = any(origin.startswith(_UNFOLLOWED) for origin in one | other)
-    return bool(one & other) or unfollowed
+    return do_share(one, other) or PERHAPS in one | other or is_unfollowed(one | other)
+
+
+def do_share(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two columns are computed from one, or the first is chosen by what is in the other.
+
+    Not two that are both chosen by a third: all columns of a joined table are.
+    """
+    (here, chosen), (there, _) = (_split(side) for side in (one, other))
+    return bool((here | chosen) & there)
+
+
+def _split(ancestors: frozenset[str]) -> tuple[set[str], set[str]]:
+    chosen = {one for one in ancestors if one.startswith(_CHOSEN)}
+    return set(ancestors - chosen - {PERHAPS}), {one.removeprefix(_CHOSEN) for one in chosen}
+
+
+def is_unfollowed(origins: frozenset[str]) -> bool:
+    """Whether something among them could not be followed."""
+    return any(origin.startswith(_UNFOLLOWED) for origin in origins)

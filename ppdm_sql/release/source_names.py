@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -12,6 +13,7 @@ from ppdm_sql.errors import BindError, Refused, suggest
 from ppdm_sql.language.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.language.tokens import Shape, words
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold, quote
+from ppdm_sql.release.lineage import written_source
 from ppdm_sql.release.select_trees import parse_query, table_name, visible_ctes
 
 if TYPE_CHECKING:
@@ -19,12 +21,21 @@ if TYPE_CHECKING:
     from ppdm_sql.language.syntax import CreateRelease
     from ppdm_sql.release.model import Relation, SourceCatalog
 
+# The engine does not say which tables these are; of one name in quotes it does.
+_NAMED_BY_VALUE = re.compile(r"\bquery_table\s*\(\s*(?!'[^']*'\s*[,)])", re.IGNORECASE)
 _FILES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zst")
 
 
 def resolve_source(statement: CreateRelease, catalog: SourceCatalog) -> Source:
     """Return the source with catalog, schema and absolute paths written out."""
     source = _complete(statement, catalog)
+    if _NAMED_BY_VALUE.search(written_source(catalog, source)):
+        raise Refused(
+            "query_table() of a list, or of a computed name, may read any table",
+            source.span,
+            "name the tables: FROM a UNION ALL BY NAME FROM b",
+            code="ambiguous_source",
+        )
     allowed = _tables_of_releases(catalog, source)
     # The engine sees through views, macros and query(): nothing of the store may be behind them.
     for name in catalog.base_tables(source):

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from ppdm_sql.analyst.session import Analyst
     from ppdm_sql.owner import Owner
 
+DEEP: list[object] = []
+for _ in range(5_000):
+    DEEP = [DEEP]
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Analyst]:
@@ -76,6 +80,7 @@ def test_values_travel_as_they_are(study: Analyst) -> None:
         ("SELECT ?", "abc", "a list, or a dict"),
         ("SELECT ?", 1, "a list, or a dict"),
         ("SELECT ?", [object()], "of type object"),
+        ("SELECT ?", [DEEP], "nested too deep"),
     ],
 )
 def test_what_does_not_fit(study: Analyst, statement: str, parameters: object, said: str) -> None:

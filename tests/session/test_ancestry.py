@@ -32,6 +32,10 @@ CREATE TABLE clinic.p AS SELECT i AS id, 20 + (hash(i) % 60)::INT AS age,
     50.0 + (hash(i + 900000) % 500)::INT / 10.0 AS w FROM range(600) t(i);
 CREATE TABLE clinic.q AS SELECT id, stay AS x FROM clinic.p;
 CREATE TABLE clinic.bands AS SELECT i * 20 AS lo, i * 20 + 19 AS hi, 'b' || i AS l FROM range(6) r(i);
+CREATE TABLE clinic.cohorts AS SELECT a::INT AS age, a::INT AS years, 'born ' || (2024 - a) AS t FROM range(0, 120) r(a);
+CREATE TABLE clinic.codes AS SELECT * FROM (VALUES ('Flu', 'J10'), ('HIV', 'B20'), ('Cancer', 'C80'), ('Asthma', 'J45')) c(dx, t);
+CREATE VIEW clinic.young AS FROM clinic.p WHERE age < 50;
+CREATE VIEW clinic.old AS FROM clinic.p WHERE age >= 50;
 CREATE VIEW clinic.v (id, age, dx, t) AS SELECT id, age, dx, age * 10 + stay FROM clinic.p;
 CREATE HIERARCHY ages AS RANGES (5, 10, 20, 40);
 CREATE HIERARCHY zips AS SUPPRESS DIGITS RIGHT;
@@ -58,6 +62,19 @@ TWINS = {
     "words of branches": f"({WORDS})",
     "there or not": "(SELECT p.id, p.age, p.dx, q.stay AS t FROM clinic.p p LEFT JOIN (SELECT id, stay FROM clinic.p WHERE age % 2 = 0) q ON p.id = q.id)",
     "a field of a struct": "(SELECT id, age, dx, s.a AS t FROM (SELECT *, {'a': age * 10 + stay} AS s FROM clinic.p))",
+    "a table behind a comma": "(SELECT p.id, p.age, p.dx, c.t FROM clinic.p p, clinic.cohorts c WHERE p.age = c.years)",
+    "cross join": "(SELECT p.id, p.age, p.dx, c.t FROM clinic.p p CROSS JOIN clinic.cohorts c WHERE p.age = c.years)",
+    "natural join": "(SELECT id, age, dx, t FROM clinic.p NATURAL JOIN clinic.cohorts)",
+    "the first table of a join": "(SELECT p.id, p.age, p.dx, c.t FROM clinic.cohorts c JOIN clinic.p p ON p.age = c.years)",
+    "by a query in a condition": "(SELECT p.id, p.age, p.dx, c.t FROM clinic.p p, clinic.cohorts c WHERE c.years IN (SELECT q.age FROM clinic.p q WHERE q.id = p.id))",
+    "a table of groups": "(SELECT p.id, p.age, p.dx, g.t FROM clinic.p p, (SELECT age AS a, sum(w) AS t FROM clinic.p GROUP BY age) g WHERE p.age = g.a)",
+    "grouped": "(SELECT id, any_value(p.age) AS age, any_value(dx) AS dx, max(c.years) AS t FROM clinic.p p, clinic.cohorts c WHERE c.years <= p.age GROUP BY id)",
+    "words of views": "(SELECT id, age, dx, 'young' AS t FROM clinic.young UNION ALL SELECT id, age, dx, 'old' FROM clinic.old)",
+    "words of the first rows": "(SELECT id, age, dx, 'y' AS t FROM (FROM clinic.p ORDER BY age LIMIT 300) UNION ALL SELECT id, age, dx, 'o' FROM (FROM clinic.p ORDER BY age DESC LIMIT 300))",
+    "words of a table of one row": "(SELECT id, age, dx, t FROM clinic.young, (SELECT 'y' AS t) UNION ALL SELECT id, age, dx, t FROM clinic.old, (SELECT 'o' AS t))",
+    "one name twice": "(SELECT * FROM (SELECT *, 'hidden' AS t FROM (SELECT id, age, dx, age AS t FROM clinic.p)))",
+    "beside it without LATERAL": "(SELECT p.id, p.age, p.dx, l.t FROM clinic.p p, (SELECT p.age + p.stay AS t) l)",
+    "numbered in its order": "(SELECT id, age, dx, row_number() OVER () // 10 AS t FROM (FROM clinic.p ORDER BY age))",
     "another output": "(SELECT id, age, dx, age * 10 AS u, u + stay AS t FROM clinic.p)",
 }  # fmt: skip
 OTHERS = {
@@ -68,6 +85,13 @@ OTHERS = {
     "filtered": "(SELECT id, age, dx, stay AS t FROM clinic.p WHERE age > 25)",
     "chain": "(WITH a AS (SELECT * FROM clinic.p WHERE age > 5), b AS (SELECT id, stay AS t FROM a) SELECT a.id, age, dx, b.t FROM a JOIN b ON a.id = b.id)",
     "window": "(SELECT id, age, dx, row_number() OVER (PARTITION BY dx ORDER BY id) AS t FROM clinic.p)",
+    "looked up by another": "(SELECT p.id, p.age, p.dx, c.t FROM clinic.p p JOIN clinic.codes c ON p.dx = c.dx)",
+    "looked up by another, using": "(SELECT id, age, dx, t FROM clinic.p JOIN clinic.codes USING (dx))",
+    "looked up first": "(SELECT p.id, p.age, p.dx, c.t FROM clinic.codes c JOIN clinic.p p ON p.dx = c.dx)",
+    "counted": "(SELECT p.id, p.age, p.dx, n AS t FROM clinic.p p LEFT JOIN (SELECT id, sum(x) AS n FROM clinic.q GROUP BY id) USING (id))",
+    "grouped": "(SELECT id, age, dx, sum(x) AS t FROM clinic.p JOIN clinic.q USING (id) GROUP BY ALL)",
+    "sites": "(SELECT id, age, dx, 'A' AS t FROM clinic.p WHERE id % 2 = 0 UNION ALL SELECT id, age, dx, 'B' FROM clinic.p WHERE id % 2 = 1)",
+    "a comma": "(SELECT p.id, age, dx, x AS t FROM clinic.p p, clinic.q q WHERE p.id = q.id)",
     "union": "(SELECT id, age, dx, stay AS t FROM clinic.p WHERE age > 40 UNION ALL SELECT id, age, dx, stay FROM clinic.p WHERE age <= 40)",
 }  # fmt: skip
 RELEASES = """
@@ -184,6 +208,9 @@ def test_what_is_handed_on_in_any_way_is_followed(followed: Owner, wraps: list[s
         "(FROM r.a, LATERAL (SELECT 1))",
         "(SELECT id, stay FROM r.a, (VALUES (1)) x(u))",
         "clinic.listed",
+        "(SELECT x.id, x.stay FROM (SELECT a AS x FROM r.a))",
+        "(SELECT (a).id AS id, stay FROM r.a)",
+        "(SELECT to_json(a)->>'id' AS id, stay FROM r.a)",
     ],
 )
 def test_pseudonyms_of_another_release_are_not_unlinkable(
@@ -286,6 +313,8 @@ def test_noise_by_a_key_of_another_type_is_another_draw(clinic: Owner, tmp_path:
     "source",
     [
         "(SELECT p.id, p.age, p.dx, q.stay AS f FROM clinic.p p LEFT JOIN (SELECT id, stay FROM clinic.p WHERE dx = 'HIV') q ON p.id = q.id)",
+        "(SELECT p.id, p.age, p.dx, c.t AS f FROM clinic.p p, clinic.codes c WHERE p.dx = c.dx)",
+        "(SELECT id, age, dx, t AS f FROM clinic.p NATURAL JOIN clinic.codes)",
         "(SELECT id, age, dx, stay AS f FROM clinic.p WHERE dx <> 'HIV' UNION ALL SELECT id, age, dx, -1 FROM clinic.p WHERE dx = 'HIV')",
     ],
 )  # fmt: skip
@@ -316,3 +345,49 @@ def test_rows_at_a_prompt_steer_no_terminal(owner: Owner) -> None:
     result = owner.execute("SELECT chr(27) || '[31mX' || chr(7) || chr(8232) AS v")
     assert repr(result).count("\\x1b[31mX\\x07\\u2028") == 1
     assert not {"\x1b", "\x07", "\u2028"} & set(repr(result))
+
+
+def test_releases_of_persons_with_several_rows_are_named(owner: Owner, tmp_path: Path) -> None:
+    owner.execute(
+        "CREATE TABLE visits AS SELECT i // 5 AS patient, (20 + hash(i) % 40)::INT AS age,"
+        " (10000 + hash(i * 7 + 1) % 40)::VARCHAR AS zip, 'x' || hash(i * 3) % 250 AS dx"
+        " FROM range(600) t(i)"
+    )
+    for name, column in (("by_age", "zip"), ("by_zip", "age")):
+        owner.execute(
+            f"CREATE RELEASE r.{name} FROM visits (patient KEY, age QUASI, zip QUASI, dx SENSITIVE)"
+            f" GENERALIZE {column} UNTIL k = 5, l(dx) = 3 SUPPRESS AT MOST 10 PERCENT"
+        )
+    owner.publish("r.by_age", to=tmp_path / "a.duckdb", strict=True)
+    with pytest.raises(Refused, match="row by row, classes of the two together cannot be counted"):
+        owner.publish("r.by_zip", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_tables_of_the_store_are_not_read_by_a_list_of_names(people: Owner) -> None:
+    people.execute("CREATE RELEASE r.a FROM clinic.people (illness SENSITIVE AS mapping())")
+    ((table,),) = people.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '%aliases'"
+    ).fetchall()
+    for form in (f"['ppdm_owner.{table}']", f"'ppdm_owner.{table}'", f"'ppdm_' || 'owner.{table}'"):
+        source = f"(SELECT * FROM query_table({form}))"
+        with pytest.raises(PpdmError) as caught:
+            people.execute(f"CREATE RELEASE r.m FROM {source} (original NEUTRAL, released NEUTRAL)")
+        assert caught.value.code in ("owner_store", "ambiguous_source")
+
+
+def test_the_first_row_of_a_file_is_not_told_as_names(
+    owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    row = "Jonas Abe,jonas@abe.de,HIV"
+    (tmp_path / "p.csv").write_text(f"{row}\nAda Diallo,ada@d.fr,Flu\n", encoding="utf-8")
+    for statement in (
+        "CREATE RELEASE r.p FROM 'p.csv' (name KEY)",
+        f"CREATE RELEASE r.p FROM (SELECT * FROM '{tmp_path}/p.csv') (name KEY)",
+        f"CREATE RELEASE r.p FROM (SELECT * FROM read_csv('{tmp_path}/p.csv')) (name KEY)",
+        "SELECT name FROM 'p.csv'",
+        "SELECT name FROM read_csv('p.csv')",
+    ):
+        with pytest.raises(PpdmError) as caught:
+            owner.execute(statement)
+        assert not any(value in str(caught.value) for value in row.split(",")), statement
