@@ -44,7 +44,7 @@ def target_of(place: Place, names: list[QualifiedName]) -> Path:
         raise BindError(
             "a database is published to a file",
             place.span,
-            "write TO 'study.duckdb', or TO 'folder/' (FORMAT parquet)",
+            "write TO 'study.duckdb', or TO 'study/' for a folder of Parquet files",
             code="wrong_kind_of_file",
         )
     if not target.parent.is_dir():

@@ -1,1 +1,1 @@
-PUBLISH RELEASE research.people TO 'folder/';
+PUBLISH RELEASE research.people TO 'folder/' (FORMAT duckdb);
