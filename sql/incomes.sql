@@ -1,4 +1,5 @@
--- Digits, mean-preserving noise and microaggregation on the ten incomes of the fifth document.
+-- Shifted digits, noise that keeps the mean, and microaggregation, on ten incomes.
+-- The methods of document 004, its table of incomes.
 CREATE TABLE incomes (id INTEGER PRIMARY KEY, income INTEGER);
 INSERT INTO incomes VALUES
     (1, 65982), (2, 75675), (3, 56030), (4, 9657), (5, 9954),

@@ -1,6 +1,7 @@
--- The geometric transformations, and noise for a share of the rows, on the table of the fourth
--- document: age, and salary in thousands. Constants are given here to compare with the printed
--- tables; leave them out and they are drawn and kept in the owner's store.
+-- Translation, scaling, rotation, a mixture of them, and noise for a share of the rows.
+-- The methods of document 003 (geometric data transformations), its table of age and salary in
+-- thousands. Constants are given here to compare with the printed tables; leave them out and they are
+-- drawn and kept in the owner's store.
 CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER, salary DOUBLE);
 INSERT INTO people VALUES (1, 29, 48), (2, 38, 72), (3, 34, 51), (4, 43, 65), (5, 42, 60), (6, 48, 53);
 

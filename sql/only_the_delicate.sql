@@ -1,5 +1,6 @@
--- SCBA on table I of the third document: only the rows of the high class, HIV and Cancer, are
--- generalized, until they are 2-anonymous among themselves. The other four leave as they are.
+-- SCBA, sensitivity-class-based anonymity: only the rows of the high class, HIV and Cancer, are
+-- generalized, until they are 2-anonymous among themselves. The other four are released unchanged.
+-- The method of document 002, its tables I and VI.
 CREATE SCHEMA hospital;
 CREATE TABLE hospital.table_1 (id INTEGER, zip VARCHAR, age INTEGER, sex VARCHAR, diagnosis VARCHAR);
 INSERT INTO hospital.table_1 VALUES
