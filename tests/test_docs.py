@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,7 @@ def test_a_reader_gets_from_a_csv_to_a_release(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for file in ("study.duckdb", "report.html"):
         assert (tmp_path / file).exists()
-    assert "Everybody shares what they show" in done.stdout
+    assert "Everybody shares their QUASI columns" in done.stdout
     assert "born >= 1950 AND born < 1960" in done.stdout.splitlines()[-1]
 
 
@@ -151,6 +152,22 @@ def test_the_table_of_commands_is_what_the_code_says() -> None:
 def test_the_list_of_functions_is_what_the_code_says() -> None:
     words = sorted(name for name in FUNCTIONS | TABLE_FUNCTIONS if name.isidentifier())
     filled(DOCS / "analyst.md", "functions", f"Functions that may be used: {', '.join(words)}.")
+
+
+def test_the_table_of_traits_is_what_the_code_says() -> None:
+    (made,) = (
+        node
+        for node in ast.parse(read(ROOT / "ppdm_sql" / "treatments" / "traits.py")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    rows = ["| trait | if not said | meaning |", "|---|---|---|"]
+    for field, after in pairwise([*made.body, made]):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            said = after.value if isinstance(after, ast.Expr) else None
+            meaning = str(said.value) if isinstance(said, ast.Constant) else ""
+            default = ast.unparse(field.value) if field.value else ""
+            rows.append(f"| `{field.target.id}` | {default} | {' '.join(meaning.split())} |")
+    filled(DOCS / "app.md", "traits", "\n".join(rows))
 
 
 def test_the_codes_of_errors_are_what_the_code_says() -> None:

@@ -110,7 +110,7 @@ def unique_untouched_query(plan: Plan) -> exp.Select:
 def split_persons_query(plan: Plan) -> exp.Select | None:
     """Return how many persons leave rows inside and outside the high class.
 
-    By the KEY of the source, whether it leaves or not; None where there is none.
+    By the KEY of the source, whether it is released or not; None where there is none.
     """
     grouping, _ = _parts(plan)
     if grouping.person is None:

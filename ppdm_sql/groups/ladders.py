@@ -164,7 +164,7 @@ def _listed_ladder(shape: Listed, texts: pa.Array) -> Ladder:
         verb = "is" if count == 1 else "are"
         raise TreatmentError(
             f"{plural(count, 'value')} {verb} not in the hierarchy",
-            hint="add the missing values to the hierarchy, or filter their rows in the source",
+            hint="add them (DESCRIBE HIERARCHY lists those it has), or filter their rows in the source",
             code="outside_hierarchy",
         )
     has_null = bool(texts.null_count)

@@ -88,7 +88,7 @@ class Interpretation:
 
 @dataclass(frozen=True)
 class Rewriter:
-    """Rewrites conditions of one release with what it drew."""
+    """Rewrites conditions of one release with its parameters."""
 
     release: Release
     drawn: DrawnBySlot = field(repr=False)

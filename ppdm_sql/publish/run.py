@@ -1,4 +1,4 @@
-"""PUBLISH RELEASE: what leaves is written, checked, recorded and put in its place."""
+"""PUBLISH RELEASE: what is released is written, checked, recorded and put in its place."""
 
 from __future__ import annotations
 

@@ -324,7 +324,7 @@ def _check_roles(statement: CreateRelease) -> None:
 
 
 def _check_released(statement: CreateRelease) -> None:
-    """Raise where nothing leaves; a misspelt name is told before, as what was meant would."""
+    """Raise where nothing is released; a misspelt name is told before, as what was meant would."""
     if not any(rule.is_released for rule in statement.rules):
         raise BindError(
             "the release contains no columns",

@@ -125,7 +125,7 @@ class Release:
 
     @property
     def key(self) -> InputColumn | None:
-        """The KEY, which says whom a row is about, whether it leaves or not."""
+        """The KEY, which says whom a row is about, whether it is released or not."""
         return next((rule.columns[0] for rule in self.rules if rule.role is Role.KEY), None)
 
     @property

@@ -118,7 +118,7 @@ class Entry:
 
     @property
     def storage(self) -> VersionStorage:
-        """Where this version keeps what it drew."""
+        """Where this version keeps its parameters."""
         return VersionStorage(self.release_id, self.version)
 
 
@@ -132,7 +132,7 @@ class ColumnEntry:
     """Words, in order; empty for a column that stays with the owner."""
     source_type: str
     type: str | None
-    """The type that leaves; None for a column that stays."""
+    """The type that is released; None for a column that stays."""
     note: str | None
     """What its treatments say of what they did."""
 

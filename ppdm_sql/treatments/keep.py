@@ -1,4 +1,4 @@
-"""`keep()`: the column leaves as it is. Also what a released column without treatment gets."""
+"""`keep()`: the column is released as it is. Also what a released column without treatment gets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Keep(Treatment):
-    """The same values; an ENUM leaves as text, because its type lists every value it may take."""
+    """The same values; an ENUM is released as text, because its type lists every value it may take."""
 
     keyword = "keep"
     summary = "is released unchanged"

@@ -38,7 +38,7 @@ _LIMIT = repr(LARGEST)
 
 @dataclass(frozen=True, slots=True)
 class NumberTreatment(Treatment):
-    """A treatment of numbers: DOUBLE leaves, and a row that cannot be computed is refused."""
+    """A treatment of numbers: DOUBLE is released, and a row that cannot be computed is refused."""
 
     kinds: ClassVar[tuple[Kind, ...]] = NUMBERS
     instead = "for categories write mapping()"

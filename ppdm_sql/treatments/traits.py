@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Facts about what leaves. A treatment that says nothing is taken for the worst."""
+    """Facts about what is released. A treatment that says nothing is taken for the worst."""
 
     # What a report may disclose.
     mixes_columns: bool = True

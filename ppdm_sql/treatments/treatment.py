@@ -62,7 +62,7 @@ class Treatment:
     """How many columns it treats together; None: as many as there are."""
     arguments: ClassVar[tuple[ArgumentSpec, ...]] = ()
     releases: ClassVar[ColumnType | None] = None
-    """The type that leaves; None: as it was."""
+    """The type that is released; None: as it was."""
     kernels: ClassVar[tuple[Kernel, ...]] = ()
     """Python functions that its SQL may call."""
     not_agreed: ClassVar[str | None] = _UNDECLARED

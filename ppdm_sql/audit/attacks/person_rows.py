@@ -26,7 +26,7 @@ class PersonRows:
     knowledge: ClassVar[str] = NONE
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:
-        """Columns with noise, where something that leaves puts rows together."""
+        """Columns with noise, where something released puts rows together."""
         column = target.columns[0]
         if target.scope is not AimKind.COLUMN or not column.is_numeric or scene.links is None:
             return False

@@ -28,7 +28,7 @@ _FINEST, _LARGEST = 1e-8, 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Rows put together by something that leaves."""
+    """Rows put together by something released."""
 
     by: str
     of_row: IntArray = field(repr=False)

@@ -1,4 +1,4 @@
-"""Whether the KEY itself leaves: then everything else hides nobody whose KEY is known."""
+"""Whether the KEY itself is released: then everything else hides nobody whose KEY is known."""
 
 from __future__ import annotations
 

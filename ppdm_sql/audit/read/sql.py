@@ -42,7 +42,7 @@ MEASURED = _NUMBERS | _TIMES
 
 @dataclass(frozen=True, slots=True)
 class AuditedColumn:
-    """A column that leaves, and what is read of it."""
+    """A released column, and what is read of it."""
 
     name: Name
     role: Role

@@ -80,7 +80,7 @@ class Column:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it leaves as it is."""
+        """Whether it is released as it is."""
         return all(traits.shows_originals for traits in self.traits)
 
     @property

@@ -61,7 +61,7 @@ class ColumnReport:
 
     @property
     def is_kept(self) -> bool:
-        """Whether it leaves as it is."""
+        """Whether it is released as it is."""
         return all(one.shows_originals for one in self.traits)
 
 

@@ -109,16 +109,16 @@ def _everybody(found: Mapping[str, float | None], is_plain: bool) -> str:
             f" a released column puts together, and {finder}"
         )
     if k == 1:
-        return f"{percent(alone)} of the people are alone with what they show, and {finder}"
+        return f"{percent(alone)} of the people are alone in their QUASI columns, and {finder}"
     others = plural(k - 1, "other")
     if 0 < linked < k:
         return (
-            f"In every row, people share what they show with at least {others}, but a released"
+            f"In every row, people share their QUASI columns with at least {others}, but a released"
             " column puts rows of one person together, so that the most exposed person is"
             f" found with a probability of {percent(1 / linked)}"
         )
     return (
-        f"Everybody shares what they show with at least {others}, so that the most"
+        f"Everybody shares their QUASI columns with at least {others}, so that by these the most"
         f" exposed person is found with a probability of {percent(1 / k)}"
     )
 
@@ -129,7 +129,7 @@ def _high_class(found: Mapping[str, float | None]) -> str:
     crowd = (
         "All of the high class is suppressed"
         if k is None
-        else f"Only the high class is protected, where everybody shares what they show with at"
+        else f"Only the high class is protected, where everybody shares their QUASI columns with at"
         f" least {plural(int(k) - 1, 'other')}"
     )
     gaps = [
