@@ -352,7 +352,7 @@ def test_a_treatment_that_changes_the_number_of_columns_is_a_bug() -> None:
 def test_only_the_treatments_that_are_given_are_known() -> None:
     with pytest.raises(BindError) as caught:
         bind("age QUASI AS mapping()", treatments=[Keep])
-    assert caught.value.hint == "known: keep"
+    assert caught.value.hint == "treatments: keep"
 
 
 @pytest.fixture
