@@ -72,6 +72,7 @@ from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import SHUFFLE
 from ppdm_sql.release.releases import Releases, Wanted
 from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
+from ppdm_sql.sites.answers import run_agreement
 from ppdm_sql.store.formats import open_store
 from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.publications import list_publications
@@ -87,7 +88,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report.outcome import Requirement
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.interpret.run import Interpreted, ResultsTable
-    from ppdm_sql.language.syntax import AgreementStatement, Statement
+    from ppdm_sql.language.syntax import Statement
     from ppdm_sql.lifecycle.describe import ColumnInfo, ReleaseInfo
     from ppdm_sql.publish.run import Published
     from ppdm_sql.store.figures import VersionFigure
@@ -377,7 +378,7 @@ class Owner:
                     | DescribeAgreement()
                     | ShowAgreements()
                 ):
-                    return self._run_agreement(statement)
+                    return run_agreement(Agreements(self._releases, self._ask), statement)
                 case InterpretPredicate():
                     answer = interpreting.interpret_predicate(self._releases, statement)
                     return Result(interpreting.predicate_table(answer))
@@ -393,27 +394,6 @@ class Owner:
                     return in_a_row(answered)
                 case PlainSql():
                     return self._plain(statement, parameters)
-
-    def _run_agreement(self, statement: AgreementStatement) -> Result:
-        known = Agreements(self._releases, self._ask)
-        match statement:
-            case CreateAgreement():
-                made = known.create(statement)
-                return Result(message=f"created agreement {made.name} ({made.fingerprint})")
-            case DropAgreement():
-                done = "dropped" if known.drop(statement) else "there was no"
-                return Result(message=f"{done} agreement {statement.name}")
-            case ExportAgreement():
-                made = known.export(statement)
-                return Result(message=f"sealed agreement {made.name} in '{statement.path}'")
-            case ImportAgreement():
-                made, is_new = known.bring_in(statement)
-                done = "imported" if is_new else "there was already"
-                return Result(message=f"{done} agreement {made.name} ({made.fingerprint})")
-            case DescribeAgreement():
-                return Result(known.describe(statement))
-            case ShowAgreements():
-                return Result(known.show())
 
     def _audit(
         self,

@@ -23,13 +23,23 @@ from ppdm_sql.release.lineage import (
     column_identity,
     unknown_column,
 )
+from ppdm_sql.release.select_outputs import (
+    UNREADABLE,
+    brings,
+    called_function,
+    ctes_of,
+    outputs_before,
+    outputs_of,
+    qualifier_of,
+    star_qualifier,
+    star_renames,
+)
 from ppdm_sql.release.select_sources import Level, SelectTable, filters_of, level_of
 from ppdm_sql.release.select_trees import (
     behind_list,
     generated_from,
     is_constant,
     listed_names,
-    lists,
     parse_query,
     placed,
     same_place,
@@ -44,8 +54,6 @@ if TYPE_CHECKING:
 
 _DEEPEST = 40
 _MOST_STEPS = 3_000
-_UNREADABLE = (exp.Columns, exp.PositionalColumn, exp.Pivot)
-"""What reads columns that are not written there."""
 _SERIES = ("range", "generate_series")
 
 
@@ -134,7 +142,7 @@ class _Walk:
         if scope.is_deepest or next(self.steps, None) is None:
             return self._lost(column, query)
         if isinstance(query, exp.SetOperation):
-            inside = scope.inside(ctes={**scope.ctes, **_ctes(query)})
+            inside = scope.inside(ctes={**scope.ctes, **ctes_of(query)})
             right = query.right if query.args.get("by_name") else same_place(query, column)
             sides = [self.of_query(side, column, inside) for side in (query.left, right)]
             # A word that stands for a whole branch tells what the branch was chosen by.
@@ -146,21 +154,21 @@ class _Walk:
     def _of_select(self, query: exp.Select, column: Name, scope: _Scope) -> set[str]:
         level = level_of(query)
         inside = scope.inside(
-            ctes={**scope.ctes, **_ctes(query)}, levels=(level, *scope.levels), seen=frozenset()
+            ctes={**scope.ctes, **ctes_of(query)}, levels=(level, *scope.levels), seen=frozenset()
         )
         tree = written_as(query, column)
         found = set() if tree is None else self._of_tree(tree, inside, query, column)
         # Of two outputs of one name, the first is meant: it may be the star's.
-        stars = [one for one in query.expressions if _brings(one, column)]
+        stars = [one for one in query.expressions if brings(one, column)]
         own = replace(inside, levels=(level,))
         if tree is None or (stars and any(self._having(column, own))):
             if stars or not query.expressions:
-                owners = [_qualifier_of_star(one) for one in stars] or [None]
+                owners = [star_qualifier(one) for one in stars] or [None]
                 for qualifier in owners:
                     found |= self._of_name(qualifier, column, own, query)
             else:
                 found |= self._lost(column, query)
-        if any(one.find(*_UNREADABLE) or _renames(one) for one in query.expressions):
+        if any(one.find(*UNREADABLE) or star_renames(one) for one in query.expressions):
             found |= self._lost(column, query) if tree is None else set()
         if scope.is_optional:
             for condition in filters_of(query):
@@ -175,11 +183,11 @@ class _Walk:
         parts = [tree, *(query.args.get("windows") or () if tree.find(exp.Window) else ())]
         inner = [one for part in parts for one in part.find_all(exp.Select)]
         first = (scope.levels or (Level(),))[0].with_inner(map(level_of, inner))
-        ctes = {name: cte for one in inner for name, cte in _ctes(one).items()}
+        ctes = {name: cte for one in inner for name, cte in ctes_of(one).items()}
         inside = replace(
             scope, levels=(first, *scope.levels[1:]), ctes={**scope.ctes, **ctes}, is_optional=False
         )
-        before = _outputs_before(query, column)
+        before = outputs_before(query, column)
         found: set[str] = set()
         for one in (read for part in parts for read in part.find_all(exp.Column)):
             name = Name(one.name)
@@ -189,7 +197,7 @@ class _Walk:
                 if not any(self._having(name, inside)):
                     continue
             found |= self._of_column(one, inside, query)
-        is_unreadable = any(part.find(*_UNREADABLE) for part in parts)
+        is_unreadable = any(part.find(*UNREADABLE) for part in parts)
         stars = (one for part in parts for one in part.find_all(exp.Star))
         is_unreadable |= any(not isinstance(one.parent, exp.Count) for one in stars)
         if is_unreadable or any(map(self._calls_a_macro, parts)):
@@ -216,7 +224,7 @@ class _Walk:
     def _of_column(self, column: exp.Column, scope: _Scope, query: exp.Expr | None) -> set[str]:
         if isinstance(column.this, exp.Star):
             return self._lost(Name(""), query)
-        return self._of_name(_qualifier(column), Name(column.name), scope, query)
+        return self._of_name(qualifier_of(column), Name(column.name), scope, query)
 
     def _of_name(
         self, qualifier: Name | None, column: Name, scope: _Scope, query: exp.Expr | None
@@ -302,7 +310,10 @@ class _Walk:
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             return self._of_named(node, column, scope)
         made = node.this if isinstance(node, exp.Table) else node
-        if isinstance(made, exp.Unnest | exp.Values) or _calls(made) in (*_SERIES, "unnest"):
+        if isinstance(made, exp.Unnest | exp.Values) or called_function(made) in (
+            *_SERIES,
+            "unnest",
+        ):
             each = (
                 self._of_column(one, around.inside(), None) for one in made.find_all(exp.Column)
             )
@@ -341,15 +352,17 @@ class _Walk:
             name = table_name(node)
             cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
             if cte is not None:
-                return listed_names(cte) or _outputs(cte.this)
+                return listed_names(cte) or outputs_of(cte.this)
             relation = self._found(name)
             return None if relation is None else self._columns(relation)
         if isinstance(node, exp.Table):
-            return [Name(one) for one in _SERIES] if _calls(node.this) in _SERIES else None
-        return _outputs(node.this)
+            return [Name(one) for one in _SERIES] if called_function(node.this) in _SERIES else None
+        return outputs_of(node.this)
 
     def _calls_a_macro(self, tree: exp.Expr) -> bool:
-        return any(self.catalog.is_macro(Name(_calls(call))) for call in tree.find_all(exp.Func))
+        return any(
+            self.catalog.is_macro(Name(called_function(call))) for call in tree.find_all(exp.Func)
+        )
 
     def _lost(self, column: Name, query: exp.Expr | None) -> set[str]:
         """Return that a column is unknown; note every release that may be read there."""
@@ -378,53 +391,3 @@ class _Walk:
             missing = self.home[: 3 - len(name.parts)]
             relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
         return relation or self.catalog.resolve(name)
-
-
-def _ctes(query: exp.Query) -> dict[Name, exp.CTE]:
-    return {Name(cte.alias): cte for cte in query.ctes}
-
-
-def _outputs(query: exp.Expr | None) -> list[Name] | None:
-    """Return the names of a query's columns; None where a star or the like brings them."""
-    while isinstance(query, exp.Subquery | exp.Paren | exp.SetOperation):
-        query = query.left if isinstance(query, exp.SetOperation) else query.this
-    if not isinstance(query, exp.Select) or not query.expressions:
-        return None
-    if any(one.is_star or one.find(*_UNREADABLE) for one in query.expressions):
-        return None
-    return [Name(one.output_name) for one in query.expressions]
-
-
-def _outputs_before(query: exp.Select, column: Name | None) -> set[Name]:
-    """Return the names of outputs that an output may read, or all where it is a condition."""
-    names = [Name(one.output_name) for one in query.expressions]
-    listed = names[: names.index(column)] if column in names else names
-    return set(listed) - {column}
-
-
-def _brings(projection: exp.Expr, column: Name) -> bool:
-    """Whether a star may bring a column of this name."""
-    star = projection.find(exp.Star) if projection.is_star else None
-    return star is not None and not (
-        lists(star, "replace", column) or lists(star, "except_", column)
-    )
-
-
-def _qualifier_of_star(projection: exp.Expr) -> Name | None:
-    inner = projection.unalias()
-    return Name(inner.table) if isinstance(inner, exp.Column) and inner.table else None
-
-
-def _qualifier(column: exp.Column) -> Name | None:
-    return Name(column.table) if column.table else None
-
-
-def _calls(node: exp.Expr) -> str:
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower()
-    return node.sql_name().lower() if isinstance(node, exp.Func) else ""
-
-
-def _renames(projection: exp.Expr) -> bool:
-    star = projection.find(exp.Star)
-    return bool(star and star.args.get("rename"))

@@ -1,0 +1,66 @@
+"""What a SELECT shows: names of its outputs, what a star brings, what stands in an expression."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from ppdm_sql.names import Name
+from ppdm_sql.release.select_trees import lists
+
+UNREADABLE = (exp.Columns, exp.PositionalColumn, exp.Pivot)
+"""What reads columns that are not written there."""
+
+
+def ctes_of(query: exp.Query) -> dict[Name, exp.CTE]:
+    """Return the CTEs of a query by their names."""
+    return {Name(cte.alias): cte for cte in query.ctes}
+
+
+def outputs_of(query: exp.Expr | None) -> list[Name] | None:
+    """Return the names of a query's columns; None where a star or the like brings them."""
+    while isinstance(query, exp.Subquery | exp.Paren | exp.SetOperation):
+        query = query.left if isinstance(query, exp.SetOperation) else query.this
+    if not isinstance(query, exp.Select) or not query.expressions:
+        return None
+    if any(one.is_star or one.find(*UNREADABLE) for one in query.expressions):
+        return None
+    return [Name(one.output_name) for one in query.expressions]
+
+
+def outputs_before(query: exp.Select, column: Name | None) -> set[Name]:
+    """Return the names of outputs that an output may read, or all where it is a condition."""
+    names = [Name(one.output_name) for one in query.expressions]
+    listed = names[: names.index(column)] if column in names else names
+    return set(listed) - {column}
+
+
+def brings(projection: exp.Expr, column: Name) -> bool:
+    """Whether a star may bring a column of this name."""
+    star = projection.find(exp.Star) if projection.is_star else None
+    return star is not None and not (
+        lists(star, "replace", column) or lists(star, "except_", column)
+    )
+
+
+def star_qualifier(projection: exp.Expr) -> Name | None:
+    """Return the table of `t.*`; None of `*`."""
+    inner = projection.unalias()
+    return Name(inner.table) if isinstance(inner, exp.Column) and inner.table else None
+
+
+def qualifier_of(column: exp.Column) -> Name | None:
+    """Return the table that a column is written with."""
+    return Name(column.table) if column.table else None
+
+
+def called_function(node: exp.Expr) -> str:
+    """Return the word of a function; nothing of anything else."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower()
+    return node.sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def star_renames(projection: exp.Expr) -> bool:
+    """Whether a star gives its columns other names."""
+    star = projection.find(exp.Star)
+    return bool(star and star.args.get("rename"))
