@@ -161,7 +161,7 @@ def _column(cursor: Cursor) -> ColumnName:
 def _role(cursor: Cursor, columns: tuple[ColumnName, ...]) -> Role:
     names = ", ".join(str(column.name) for column in columns)
     word = cursor.word
-    if word.shape is Shape.SYMBOL and word.text in "-. /":
+    if word.shape is Shape.SYMBOL and word.text in "-/":
         cursor.fail(
             f"a column name may not have '{word.text}' in it without quotes",
             f'write it in double quotes: "{names}{word.text}…"',

@@ -18,7 +18,7 @@ from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import PpdmError, plural
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.parameters import parameter_column
-from ppdm_sql.publish.two_versions import small_classes, values_apart
+from ppdm_sql.publish.two_versions import are_alike, small_classes, values_apart
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import is_plain, may_share, table_of_origin, written_source
 from ppdm_sql.release.sources import Sources
@@ -79,11 +79,14 @@ def persons_of(version: Version) -> int | None:
     return int(version.engine.query(query).column(_COUNT)[0].as_py())
 
 
-def repeats_persons(version: Version) -> bool:
-    """Whether some persons have several rows."""
+def _is_uncounted(version: Version, other: Version) -> bool:
+    """Whether classes may be cut row by row although they are not by all rows of a person."""
+    return _repeats_persons(version) and not are_alike(version, other)
+
+
+def _repeats_persons(version: Version) -> bool:
     key = version.release.key
-    if key is None:
-        return False
+    assert key is not None  # two versions were counted by it
     value = column_of(key.name.text, _ROWS)
     distinct = exp.Count(this=exp.Distinct(expressions=[value]))
     differ = exp.LT(this=distinct, expression=exp.Count(this=value.copy()))
@@ -228,7 +231,7 @@ def _classes(
                 " same tables; without a KEY that both list, classes of the two together cannot be"
                 " counted"
             )
-        elif not row["persons"] and repeats_persons(version):
+        elif other is not None and not row["persons"] and _is_uncounted(version, other):
             yield (
                 f"{version.entry.name}: {one.release} was published before of the same persons, who"
                 " have several rows: by all rows of a person no class is cut smaller; row by row,"

@@ -108,6 +108,17 @@ def small_classes(version: Version, other: Version, k: int) -> exp.Select:
     )
 
 
+def are_alike(version: Version, other: Version) -> bool:
+    """Whether two versions show the same of every person, row by row: then none cuts the other."""
+    sides = [_by_person(side, alias) for side, alias in ((version, _HERE), (other, _THERE))]
+    shown = [exp.cast(column_of(_SHOWN, alias), "VARCHAR") for alias in (_HERE, _THERE)]
+    same = exp.NullSafeEQ(this=shown[0], expression=shown[1])
+    every = named(exp.func("BOOL_AND", same, dialect="duckdb"), _COUNT)
+    query = exp.select(every).from_(sides[0])
+    found = version.engine.query(query.join(sides[1], on=_same_person(), join_type="full"))
+    return bool(found.column(_COUNT)[0].as_py())
+
+
 def _crowd(*shown: exp.Expr) -> exp.Expr:
     """Return how many persons show the same; who shows nothing is in no crowd of a single one."""
     window = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[one.copy() for one in shown])

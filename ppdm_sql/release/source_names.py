@@ -29,7 +29,7 @@ _FILES = (".parquet", ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst", ".tsv.zs
 def resolve_source(statement: CreateRelease, catalog: SourceCatalog) -> Source:
     """Return the source with catalog, schema and absolute paths written out."""
     source = _complete(statement, catalog)
-    if _NAMED_BY_VALUE.search(written_source(catalog, source)):
+    if _may_call(catalog, source) and _NAMED_BY_VALUE.search(written_source(catalog, source)):
         raise Refused(
             "query_table() of a list, or of a computed name, may read any table",
             source.span,
@@ -49,6 +49,14 @@ def resolve_source(statement: CreateRelease, catalog: SourceCatalog) -> Source:
         if isinstance(source, QuerySource) and len(name.parts) == 1:
             _refuse_unclear(name, relation, source)
     return source
+
+
+def _may_call(catalog: SourceCatalog, source: Source) -> bool:
+    """Whether a source is more than a table or a file."""
+    if isinstance(source, TableSource):
+        relation = catalog.resolve(source.name)
+        return relation is not None and relation.view_sql is not None
+    return isinstance(source, QuerySource)
 
 
 def _tables_of_releases(catalog: SourceCatalog, source: Source) -> set[Name]:

@@ -857,7 +857,7 @@ def test_the_command_line_ends_as_requirements_say(
     assert "k>=5: met" in done.out
     assert "known_input" in done.out
     assert json.loads((tmp_path / "a.json").read_text())["format"] == 1
-    assert done.err == f"wrote {tmp_path / 'a.json'}\n"
+    assert done.err == f"note: wrote {tmp_path / 'a.json'}\n"
     missed = ppdm(*base, "--require", "known_input<=0.05")
     assert missed.code == 3
     assert "known_input<=0.05: NOT met: 1 (bmi, pulse)" in missed.out
@@ -895,7 +895,7 @@ def test_a_script_says_where_it_wrote_and_how_to_see_the_rest(
     rows = ppdm("run", "-", "--db", str(safe), "--format", "json", stdin=script).out
     assert all(json.loads(line) for line in rows.splitlines())
     direct = ppdm("audit", "r", "--db", str(safe), "--into", "audits", "--html", str(page))
-    assert direct.err == f"wrote the tables audits.audit_…\nwrote {page}\n"
+    assert direct.err == f"note: wrote the tables audits.audit_…\nnote: wrote {page}\n"
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

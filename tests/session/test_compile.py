@@ -123,7 +123,7 @@ UNLISTED = {
     "random()": "Rand",
     "log(a)": "Log",
     "reverse(a)": "Reverse",
-    "round(a, 2)": "Round",
+    "log10(a)": "Log",
     "regexp_matches(a, 'b')": "RegexpLike",
     "sum(a)": "Sum",
     "row_number() OVER ()": "Window",

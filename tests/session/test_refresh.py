@@ -101,7 +101,7 @@ def test_a_hierarchy_is_mended_without_drawing_anew(owner: Owner) -> None:
     owner.execute(GENERALIZED)
     error = failed(owner, "INSERT INTO t SELECT 10 + i, 'c' FROM range(4) AS s (i)")
     assert error.hint == (
-        "add the missing values to the hierarchy, or filter their rows in the source; "
+        "add them (DESCRIBE HIERARCHY lists those it has), or filter their rows in the source; "
         "after CREATE OR REPLACE HIERARCHY, refresh again"
     )
     owner.execute("CREATE OR REPLACE HIERARCHY words AS TREE (('a', 'x'), ('b', 'x'), ('c', 'x'))")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -325,7 +326,7 @@ class TestRefused:
         with pytest.raises(TreatmentError) as caught:
             release(shared)
         assert caught.value.what == f"pseudonym cannot treat 'x' of type {type_}"
-        assert "cast it in a (SELECT …) source" in (caught.value.hint or "")
+        assert re.search("cast it in (a|the)", caught.value.hint or "")
 
     def test_a_double_that_is_cast_is_taken(self, shared: Owner) -> None:
         fill(shared, [7.0], "DOUBLE")

@@ -277,7 +277,7 @@ def test_the_list_of_figures_is_sorted_and_without_doubles() -> None:
 
 
 def test_every_figure_and_attack_is_documented() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "audit.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "owner" / "audit.md").read_text(encoding="utf-8")
     for name in (*FIGURES, *(attack.name for attack in ATTACKS)):
         assert f"`{name}`" in page, name
 
