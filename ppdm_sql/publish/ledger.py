@@ -20,7 +20,14 @@ from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.publish.two_versions import are_alike, small_classes, values_apart
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import is_plain, may_share, table_of_origin, written_source
+from ppdm_sql.release.lineage import (
+    is_gone,
+    is_gone_table,
+    is_plain,
+    may_share,
+    table_of_origin,
+    written_source,
+)
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import same_persons
 from ppdm_sql.store import catalog, parameters
@@ -126,6 +133,7 @@ def _draws(
     releases: Releases, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
 ) -> Iterator[str]:
     """Say which noises of one column are out that are draws of their own."""
+    sources = Sources(releases.engine)
     for column in outgoing.columns:
         if not any(one.adds_noise for one in _traits(releases, column)):
             continue
@@ -135,7 +143,7 @@ def _draws(
                 *((one.release, other) for one in earlier for other in one.columns),
                 *((outgoing.entry.name, other) for other in outgoing.columns),
             )
-            if may_share(other.origins, column.origins)
+            if _may_be_one(sources, other, column)
             and any(traits.adds_noise for traits in _traits(releases, other))
         }
         others.pop(column.key_id, None)
@@ -156,6 +164,7 @@ def _sums(
     earlier: Sequence[PublishedRelease],
 ) -> Iterator[str]:
     """Say which sums are out of which this publication has a few values more or less."""
+    sources = Sources(releases.engine)
     for column in outgoing.columns:
         if not any(one.keeps_sums for one in _traits(releases, column)):
             continue
@@ -164,7 +173,7 @@ def _sums(
             summed = [
                 other.name
                 for other in one.columns
-                if may_share(other.origins, column.origins)
+                if _may_be_one(sources, other, column)
                 and any(traits.keeps_sums for traits in _traits(releases, other))
             ]
             place = (one.release_id, one.version)
@@ -217,7 +226,8 @@ def _classes(
         if k < 2:
             continue
         is_countable = other is not None and same_persons(version, other)
-        if not is_countable and not may_share(_tables(version), _tables_then(one)):
+        then = _tables_then(one) | (_tables(other) if other is not None else frozenset())
+        if not is_countable and not may_share(_tables(version), then):
             continue
         row = None
         if other is not None and is_countable:
@@ -243,6 +253,17 @@ def _classes(
                 f" {plural(row['persons'], 'person')} of today's rows are in classes below"
                 f" k = {k}, the smallest of {row['least']}"
             )
+
+
+def _may_be_one(sources: Sources, other: PublishedColumn, column: PublishedColumn) -> bool:
+    """Whether two columns may come from one, which may have been renamed since."""
+    if may_share(other.origins, column.origins):
+        return True
+    tables = set(map(table_of_origin, column.origins))
+    gone = {origin for origin in other.origins if is_gone(sources, origin)}
+    return any(
+        table_of_origin(origin) in tables or is_gone_table(sources, origin) for origin in gone
+    )
 
 
 def _tables(version: Version) -> frozenset[str]:

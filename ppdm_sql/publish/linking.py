@@ -178,22 +178,31 @@ def links_before(
         if one.publication.name != publication.name and not one.publication.unlinkable
     }
     again = {(going.entry.release_id, _names(going)) for going, _ in outgoing}
-    links_then: dict[object, frozenset[Link]] = {}
+    links_then: dict[object, frozenset[Link] | None] = {}
     for going, links in outgoing:
         own = {(agreement, link) for agreement, link in links if agreement is None}
         if not own:
             continue
         keys = _linking_keys(releases, going.columns)
         others: dict[str, None] = {}
+        untold: dict[str, None] = {}
         for place, one in earlier.items():
             if (one.release_id, _names(one)) in again:
                 continue
             if place not in links_then:
                 links_then[place] = _links_then(releases, one)
+            then, is_itself = links_then[place], one.release == going.entry.name
+            called = f"{one.release}{f' (version {one.version})' * is_itself}"
             # By the ledger, too: a view may have been replaced since, or the source be gone.
-            if links_then[place] & own or _linking_keys(releases, one.columns) & keys:
-                is_itself = one.release == going.entry.name
-                others[f"{one.release}{f' (version {one.version})' * is_itself}"] = None
+            if (then or frozenset()) & own or _linking_keys(releases, one.columns) & keys:
+                others[called] = None
+            elif then is None and _linking_keys(releases, one.columns):
+                untold[called] = None
+        if untold:
+            yield (
+                f"{going.entry.name} may share pseudonyms with {' and '.join(untold)}, published"
+                f" before: the source is not what it was, so that nobody can tell; {_JOINED}"
+            )
         if others:
             verb = "was" if len(others) == 1 else "were"
             yield (
@@ -215,12 +224,12 @@ def _linking_keys(releases: Releases, columns: Sequence[PublishedColumn]) -> set
     }
 
 
-def _links_then(releases: Releases, published: PublishedRelease) -> frozenset[Link]:
-    """Return the links of a version that was published, as far as the store can still tell."""
+def _links_then(releases: Releases, published: PublishedRelease) -> frozenset[Link] | None:
+    """Return the links of a version that was published; None where the store cannot tell."""
     entry = catalog.published_entry(
         releases.engine, published.release, published.release_id, published.version
     )
     try:
-        return frozenset() if entry is None else links_of(releases, releases.open(entry).release)
+        return None if entry is None else links_of(releases, releases.open(entry).release)
     except PpdmError:
-        return frozenset()
+        return None

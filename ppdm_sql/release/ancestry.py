@@ -34,7 +34,13 @@ from ppdm_sql.release.select_outputs import (
     star_qualifier,
     star_renames,
 )
-from ppdm_sql.release.select_sources import Level, SelectTable, filters_of, level_of
+from ppdm_sql.release.select_sources import (
+    Level,
+    SelectTable,
+    filters_of,
+    level_of,
+    optional_level_of,
+)
 from ppdm_sql.release.select_trees import (
     behind_list,
     generated_from,
@@ -170,10 +176,39 @@ class _Walk:
                 found |= self._lost(column, query)
         if any(one.find(*UNREADABLE) or star_renames(one) for one in query.expressions):
             found |= self._lost(column, query) if tree is None else set()
-        if scope.is_optional:
-            for condition in filters_of(query):
-                read = self._of_tree(condition, replace(inside, is_optional=False), query, None)
-                found |= chosen_by(read)
+        # Who is in a list, and who is not, tells what the list was chosen by.
+        if scope.is_optional or (tree is not None and tree.find(exp.AggFunc)):
+            found |= self._of_choice(query, inside)
+        return found
+
+    def _of_choice(self, query: exp.Select, scope: _Scope) -> set[str]:
+        """Return what the rows of a SELECT were chosen by, here and in all that it reads."""
+        plain = replace(scope, is_optional=False)
+        found: set[str] = set()
+        for condition in filters_of(query):
+            found |= chosen_by(self._of_tree(condition, plain, query, None))
+        for table in level_of(query).tables:
+            found |= self._choice_of_table(table.node, plain.inside())
+        return found
+
+    def _choice_of_table(self, node: exp.Expr, scope: _Scope) -> set[str]:
+        if scope.is_deepest or next(self.steps, None) is None:
+            return {PERHAPS}
+        walk, inner = self, node.this if isinstance(node, exp.Subquery | exp.Lateral) else None
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            name = table_name(node)
+            cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
+            relation = None if cte is not None else self._found(name)
+            if cte is not None:
+                inner = cte.this
+            elif relation is not None and relation.view_sql is not None:
+                inner = parse_query(relation.view_sql)
+                walk = _Walk(self.catalog, relation.name.parts[:2], self.passed, self.steps)
+        found: set[str] = set()
+        for select in inner.find_all(exp.Select) if inner is not None else ():
+            ctes = {**scope.ctes, **ctes_of(select)}
+            level = scope.inside(ctes=ctes, levels=(level_of(select), *scope.levels))
+            found |= walk._of_choice(select, level)
         return found
 
     def _of_tree(
@@ -182,11 +217,9 @@ class _Walk:
         """Return what an expression reads, the queries inside it too."""
         parts = [tree, *(query.args.get("windows") or () if tree.find(exp.Window) else ())]
         inner = [one for part in parts for one in part.find_all(exp.Select)]
-        first = (scope.levels or (Level(),))[0].with_inner(map(level_of, inner))
+        first = (scope.levels or (Level(),))[0].with_inner(map(optional_level_of, inner))
         ctes = {name: cte for one in inner for name, cte in ctes_of(one).items()}
-        inside = replace(
-            scope, levels=(first, *scope.levels[1:]), ctes={**scope.ctes, **ctes}, is_optional=False
-        )
+        inside = replace(scope, levels=(first, *scope.levels[1:]), ctes={**scope.ctes, **ctes})
         before = outputs_before(query, column)
         found: set[str] = set()
         for one in (read for part in parts for read in part.find_all(exp.Column)):
@@ -265,7 +298,12 @@ class _Walk:
         if id(table.node) in scope.seen or not scope.levels:
             return found
         level = scope.levels[0]
-        others = tuple(one for one in level.tables if one is not table)
+        # Whether an optional table has something changes nothing of the others.
+        others = tuple(
+            one
+            for one in level.tables
+            if one is not table and (table.is_optional or not one.is_optional)
+        )
         elsewhere = scope.inside(
             levels=(replace(level, tables=others), *scope.levels[1:]),
             seen=scope.seen | {id(table.node)},

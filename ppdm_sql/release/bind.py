@@ -12,7 +12,6 @@ from ppdm_sql.language.syntax import (
     CreateAgreement,
     CreateRelease,
     FileSource,
-    QuerySource,
     Role,
     Source,
     TableSource,
@@ -23,7 +22,7 @@ from ppdm_sql.release.acceptance import OPTION as ACCEPT
 from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
 from ppdm_sql.release.ancestry import column_ancestors
-from ppdm_sql.release.lineage import column_identity, column_origins
+from ppdm_sql.release.lineage import column_identity, column_origins, written_source
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.treatments.elsewhere import INSTEAD
@@ -51,7 +50,9 @@ if TYPE_CHECKING:
     ]
 
 _HEADER = "DESCRIBE FROM 'file' lists its columns; is its first line a header?"
-_READS_FILES = re.compile(r"\bread_\w+|\bfrom\s*\(?\s*'", re.IGNORECASE)
+_READS_FILES = re.compile(
+    r"\bread_\w+|\bfrom\s*\(?\s*'|\.(?:csv|tsv|json|ndjson|txt)\b", re.IGNORECASE
+)
 _UNTREATED = Keep.keyword
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
@@ -79,7 +80,7 @@ def bind_release(
     source = resolve_source(statement, catalog)
     columns = {column.name: column for column in catalog.columns(source)}
     words = {treatment.keyword: treatment for treatment in treatments}
-    _check_columns(statement, columns)
+    _check_columns(statement, columns, catalog, source)
     _check_released(statement)
     rules = []
     for index, rule in enumerate(_separated(statement)):
@@ -334,14 +335,19 @@ def _check_released(statement: CreateRelease) -> None:
         )
 
 
-def _may_lack_a_header(source: Source) -> bool:
+def _may_lack_a_header(catalog: SourceCatalog, source: Source) -> bool:
     """Whether the names of columns may be the first row of a file: then they are not told."""
     if isinstance(source, FileSource):
         return not source.path.lower().endswith(".parquet")
-    return isinstance(source, QuerySource) and _READS_FILES.search(source.text) is not None
+    return _READS_FILES.search(written_source(catalog, source)) is not None
 
 
-def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) -> None:
+def _check_columns(
+    statement: CreateRelease,
+    columns: dict[Name, SourceColumn],
+    catalog: SourceCatalog,
+    source: Source,
+) -> None:
     seen: set[Name] = set()
     for rule in statement.rules:
         for column in rule.columns:
@@ -350,7 +356,7 @@ def _check_columns(statement: CreateRelease, columns: dict[Name, SourceColumn]) 
                     f"there is no column '{column.name}' in {_called(statement.source)}",
                     column.span,
                     _HEADER
-                    if _may_lack_a_header(statement.source)
+                    if _may_lack_a_header(catalog, source)
                     else suggest(column.name.text, (str(name) for name in columns), "columns"),
                     code="unknown_column",
                 )

@@ -42,6 +42,7 @@ _UNFOLLOWED = "column:"
 _CHOSEN = "by:"
 PERHAPS = "perhaps:"
 """Among ancestors: it may tell of more, which only the data can say."""
+_PART = re.compile(r'"((?:[^"]|"")*)"')
 _LAST_PART = re.compile(r'\."(?:[^"]|"")*"$')
 
 
@@ -326,9 +327,29 @@ def _as_chosen(ancestor: str) -> str:
     return PERHAPS if ancestor.startswith(_UNFOLLOWED) else f"{_CHOSEN}{ancestor}"
 
 
+def is_gone_table(catalog: SourceCatalog, origin: str) -> bool:
+    """Whether the table of an origin is no longer there."""
+    *table, _ = (Name(part.replace('""', '"')) for part in _PART.findall(origin))
+    return catalog.resolve(QualifiedName(tuple(table))) is None
+
+
+def is_gone(catalog: SourceCatalog, origin: str) -> bool:
+    """Whether a column of a table is no longer there: it, or its table, may have another name now."""
+    if not origin.startswith("table:"):
+        return False
+    if is_gone_table(catalog, origin):
+        return True
+    *table, column = (Name(part.replace('""', '"')) for part in _PART.findall(origin))
+    relation = catalog.resolve(QualifiedName(tuple(table)))
+    return relation is not None and column not in {
+        one.name for one in catalog.columns(TableSource(relation.name))
+    }
+
+
 def may_share(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether two columns come from one; of what cannot be followed, that they may."""
-    return do_share(one, other) or PERHAPS in one | other or is_unfollowed(one | other)
+    is_near = do_share(one, other) or do_share(other, one)
+    return is_near or PERHAPS in one | other or is_unfollowed(one | other)
 
 
 def do_share(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -62,9 +62,21 @@ def level_of(query: exp.Select) -> Level:
     return Level(tables, tuple(conditions), is_natural)
 
 
+def optional_level_of(query: exp.Select) -> Level:
+    """Return the same of a query inside an expression: it may find nothing."""
+    level = level_of(query)
+    return replace(level, tables=tuple(replace(one, is_optional=True) for one in level.tables))
+
+
 def filters_of(query: exp.Select) -> list[exp.Expr]:
-    """Return the conditions that the rows of a SELECT were chosen by."""
-    return [query.args[word].this for word in _FILTERS if query.args.get(word)]
+    """Return what the rows of a SELECT were chosen by: conditions, and which come first."""
+    found = [query.args[word].this for word in _FILTERS if query.args.get(word)]
+    distinct = query.args.get("distinct")
+    on = distinct.args.get("on") if distinct is not None else None
+    order = query.args.get("order")
+    if order is not None and (query.args.get("limit") or on is not None):
+        found.append(order)
+    return found + ([on] if on is not None else [])
 
 
 def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:

@@ -34,6 +34,7 @@ CREATE TABLE clinic.q AS SELECT id, stay AS x FROM clinic.p;
 CREATE TABLE clinic.bands AS SELECT i * 20 AS lo, i * 20 + 19 AS hi, 'b' || i AS l FROM range(6) r(i);
 CREATE TABLE clinic.cohorts AS SELECT a::INT AS age, a::INT AS years, 'born ' || (2024 - a) AS t FROM range(0, 120) r(a);
 CREATE TABLE clinic.codes AS SELECT * FROM (VALUES ('Flu', 'J10'), ('HIV', 'B20'), ('Cancer', 'C80'), ('Asthma', 'J45')) c(dx, t);
+CREATE VIEW clinic.hiv AS SELECT id FROM clinic.p WHERE dx = 'HIV';
 CREATE VIEW clinic.young AS FROM clinic.p WHERE age < 50;
 CREATE VIEW clinic.old AS FROM clinic.p WHERE age >= 50;
 CREATE VIEW clinic.v (id, age, dx, t) AS SELECT id, age, dx, age * 10 + stay FROM clinic.p;
@@ -75,6 +76,13 @@ TWINS = {
     "one name twice": "(SELECT * FROM (SELECT *, 'hidden' AS t FROM (SELECT id, age, dx, age AS t FROM clinic.p)))",
     "beside it without LATERAL": "(SELECT p.id, p.age, p.dx, l.t FROM clinic.p p, (SELECT p.age + p.stay AS t) l)",
     "numbered in its order": "(SELECT id, age, dx, row_number() OVER () // 10 AS t FROM (FROM clinic.p ORDER BY age))",
+    "in a list of a CTE": "(WITH minors AS (SELECT id FROM clinic.p WHERE age <= 20) SELECT id, age, dx, id IN (SELECT id FROM minors) AS t FROM clinic.p)",
+    "in a view": "(SELECT id, age, dx, EXISTS (SELECT 1 FROM clinic.old s WHERE s.id = p.id) AS t FROM clinic.p p)",
+    "in a view of a view": "(SELECT p.id, p.age, p.dx, s.t FROM clinic.p p LEFT JOIN (SELECT id, 'old' AS t FROM clinic.old) s ON s.id = p.id)",
+    "among the first": "(SELECT p.id, p.age, p.dx, s.t FROM clinic.p p LEFT JOIN (SELECT id, 1 AS t FROM clinic.p ORDER BY age LIMIT 300) s ON s.id = p.id)",
+    "the first of each": "(SELECT p.id, p.age, p.dx, s.t FROM clinic.p p LEFT JOIN (SELECT DISTINCT ON (stay) id, 1 AS t FROM clinic.p ORDER BY stay, age DESC) s ON s.id = p.id)",
+    "in a collected list": "(SELECT id, age, dx, list_contains(c.ids, id) AS t FROM clinic.p, (SELECT list(id) AS ids FROM clinic.old) c)",
+    "counted among some": "(SELECT p.id, p.age, p.dx, v.t FROM clinic.p p LEFT JOIN (SELECT q.id AS i, count(*) AS t FROM clinic.q q JOIN clinic.old s ON s.id = q.id GROUP BY q.id) v ON v.i = p.id)",
     "another output": "(SELECT id, age, dx, age * 10 AS u, u + stay AS t FROM clinic.p)",
 }  # fmt: skip
 OTHERS = {
@@ -117,6 +125,14 @@ def test_a_twin_is_found_in_any_source(clinic: Owner, source: str) -> None:
     create(clinic, RELEASES)
     with pytest.raises(Refused) as caught:
         create(clinic, f"CREATE RELEASE r.a FROM {source} {GENERALIZED}")
+    assert caught.value.code == "twin"
+
+
+def test_a_column_is_a_twin_of_what_was_looked_up_by_it(clinic: Owner) -> None:
+    source = "(SELECT p.id, b.l, p.age, p.dx FROM clinic.p p JOIN clinic.bands b ON p.age BETWEEN b.lo AND b.hi)"
+    with pytest.raises(Refused, match="'age' comes from the same column as 'l'") as caught:
+        create(clinic, f"CREATE RELEASE r.a FROM {source} (id KEY, l QUASI, age NEUTRAL, dx SENSITIVE)"
+               " GENERALIZE l UNTIL k = 50")  # fmt: skip
     assert caught.value.code == "twin"
 
 
@@ -314,6 +330,8 @@ def test_noise_by_a_key_of_another_type_is_another_draw(clinic: Owner, tmp_path:
     [
         "(SELECT p.id, p.age, p.dx, q.stay AS f FROM clinic.p p LEFT JOIN (SELECT id, stay FROM clinic.p WHERE dx = 'HIV') q ON p.id = q.id)",
         "(SELECT p.id, p.age, p.dx, c.t AS f FROM clinic.p p, clinic.codes c WHERE p.dx = c.dx)",
+        "(SELECT id, age, dx, id IN (SELECT id FROM clinic.hiv) AS f FROM clinic.p)",
+        "(SELECT p.id, p.age, p.dx, h.f FROM clinic.p p LEFT JOIN (SELECT id, 'art' AS f FROM clinic.hiv) h ON h.id = p.id)",
         "(SELECT id, age, dx, t AS f FROM clinic.p NATURAL JOIN clinic.codes)",
         "(SELECT id, age, dx, stay AS f FROM clinic.p WHERE dx <> 'HIV' UNION ALL SELECT id, age, dx, -1 FROM clinic.p WHERE dx = 'HIV')",
     ],
@@ -385,9 +403,47 @@ def test_the_first_row_of_a_file_is_not_told_as_names(
         "CREATE RELEASE r.p FROM 'p.csv' (name KEY)",
         f"CREATE RELEASE r.p FROM (SELECT * FROM '{tmp_path}/p.csv') (name KEY)",
         f"CREATE RELEASE r.p FROM (SELECT * FROM read_csv('{tmp_path}/p.csv')) (name KEY)",
+        f"CREATE VIEW hv AS FROM '{tmp_path}/p.csv'; CREATE RELEASE r.p FROM hv (name KEY)",
         "SELECT name FROM 'p.csv'",
         "SELECT name FROM read_csv('p.csv')",
     ):
         with pytest.raises(PpdmError) as caught:
             owner.execute(statement)
         assert not any(value in str(caught.value) for value in row.split(",")), statement
+
+
+@pytest.mark.parametrize("names", [("r.a", "r.b"), ("r.b", "r.a")])
+def test_releases_of_one_table_are_named_in_any_order(
+    clinic: Owner, names: tuple[str, str], tmp_path: Path
+) -> None:
+    clinic.execute("CREATE TABLE addresses AS SELECT id, zip, dx FROM clinic.p")
+    create(clinic, "CREATE RELEASE r.a FROM (SELECT id, zip, dx FROM clinic.q JOIN addresses USING (id))"
+           " (id KEY, zip QUASI, dx SENSITIVE) GENERALIZE zip USING zips UNTIL k = 5")  # fmt: skip
+    create(clinic, "CREATE RELEASE r.b FROM clinic.q (id KEY, x QUASI) GENERALIZE x UNTIL k = 5")
+    with pytest.raises(Refused, match="cannot be counted"):
+        clinic.publish(*names, to=tmp_path / "ab.duckdb", strict=True)
+
+
+@pytest.mark.parametrize("renamed", ["RENAME w TO weight", "RENAME TO patients"])
+def test_a_column_that_was_renamed_is_counted(clinic: Owner, renamed: str, tmp_path: Path) -> None:
+    clinic.execute("CREATE TABLE m AS SELECT id, w FROM clinic.p")
+    clinic.execute("CREATE RELEASE r.a FROM m (id KEY, w SENSITIVE AS noise(normal(0, 5)))")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    clinic.execute(f"ALTER TABLE m {renamed}")
+    table, column = ("m", "weight") if "weight" in renamed else ("patients", "w")
+    clinic.execute(
+        f"CREATE RELEASE r.b FROM {table} (id KEY, {column} SENSITIVE AS noise(normal(0, 5)))"
+    )
+    with pytest.raises(Refused, match=f"2 noises of '{column}'"):
+        clinic.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_pseudonyms_of_a_source_that_changed_are_named(clinic: Owner, tmp_path: Path) -> None:
+    clinic.execute("CREATE TABLE labs AS SELECT id, age FROM clinic.p")
+    patient = "id KEY AS pseudonym(entity => 'patient')"
+    create(clinic, f"CREATE RELEASE r.a FROM labs ({patient}, age QUASI)")
+    clinic.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
+    clinic.execute("ALTER TABLE labs RENAME age TO years")
+    create(clinic, f"CREATE RELEASE r.b FROM clinic.p ({patient}, stay NEUTRAL)")
+    with pytest.raises(Refused, match=r"r\.b may share pseudonyms with r\.a"):
+        clinic.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
