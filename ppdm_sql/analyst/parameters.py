@@ -65,7 +65,7 @@ def _packed(value: object, depth: int = 0) -> object:
         if isinstance(value, type_):
             return {name: write(value)}
     if hasattr(value, "item"):  # a number of numpy's or pandas'
-        return _packed(value.item())
+        return _packed(value.item(), depth + 1)
     raise StatementError(
         f"a parameter may not be of type {type(value).__name__}",
         hint="give numbers, texts, dates, times, None, or lists of them",

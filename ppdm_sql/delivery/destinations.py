@@ -113,7 +113,9 @@ class DatabaseFile:
             try:
                 self._engine.attach(self._path, self._alias, read_only=True)
             except OpenError as error:
-                if error.why != OpenError.HERE or monotonic() > until:
+                if error.why != OpenError.HERE:
+                    raise
+                if monotonic() > until:
                     raise Refused(
                         "another cursor holds the file that was written",
                         hint="nothing was published; end its transaction and publish again",

@@ -101,7 +101,7 @@ def _kind(error: duckdb.Error) -> EngineKind:
     match error:
         case duckdb.InterruptException():
             return EngineKind.INTERRUPTED
-        case duckdb.Error() if "KeyboardInterrupt" in str(error):
+        case duckdb.InvalidInputException() if "KeyboardInterrupt" in str(error):
             return EngineKind.INTERRUPTED  # Ctrl-C while a function of ours ran
         case duckdb.OutOfMemoryException():
             return EngineKind.MEMORY

@@ -21,6 +21,7 @@ from ppdm_sql.release.lineage import (
     base_column,
     chosen_by,
     column_identity,
+    found_from,
     unknown_column,
 )
 from ppdm_sql.release.select_outputs import (
@@ -126,7 +127,7 @@ class _Walk:
     def of_relation(self, name: QualifiedName, column: Name, scope: _Scope) -> set[str]:
         relation = self._found(name)
         if relation is None or scope.is_deepest:
-            return self._lost(column, None if relation is None else parse_query(str(name)))
+            return self._lost(column, None)
         if relation.name.parts[1] == OWNER_SCHEMA:
             return set()  # what a release drew is computed from nothing of the owner's tables
         names = self._columns(relation)
@@ -365,8 +366,7 @@ class _Walk:
             others = {other: tree for other, tree in scope.ctes.items() if tree is not cte}
             inner = behind_list(cte, cte.this, behind_list(node, cte.this, column))
             return self.of_query(cte.this, inner, replace(scope, ctes=others, levels=()))
-        listed, names = listed_names(node), self._names(node, scope) or []
-        relation = self._found(name)
+        listed, relation = listed_names(node), self._found(name)
         if listed is not None and column in listed and relation is not None:
             names, place = self._columns(relation), listed.index(column)
             column = names[place] if place < len(names) else column
@@ -424,8 +424,4 @@ class _Walk:
         return [one.name for one in self.catalog.columns(TableSource(relation.name))]
 
     def _found(self, name: QualifiedName) -> Relation | None:
-        relation = None
-        if self.home and len(name.parts) < 3:
-            missing = self.home[: 3 - len(name.parts)]
-            relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
-        return relation or self.catalog.resolve(name)
+        return found_from(self.catalog, self.home, name)

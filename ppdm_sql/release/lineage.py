@@ -261,11 +261,7 @@ class _Trace:
         return self.origins_in_relation(name, column, depth - 1)
 
     def _found(self, name: QualifiedName) -> Relation | None:
-        relation = None
-        if self.home and len(name.parts) < 3:
-            missing = self.home[: 3 - len(name.parts)]
-            relation = self.catalog.resolve(QualifiedName((*missing, *name.parts)))
-        return relation or self.catalog.resolve(name)
+        return found_from(self.catalog, self.home, name)
 
     def in_query(
         self, query: exp.Expr | None, column: Name, ctes: dict[Name, exp.CTE], depth: int
@@ -295,6 +291,16 @@ class _Trace:
             outer = {other: tree for other, tree in ctes.items() if tree is not cte}
             return self.in_query(cte.this, original, outer, depth - 1)
         return self.in_relation(name, original, depth - 1)
+
+
+def found_from(
+    catalog: SourceCatalog, home: tuple[Name, ...], name: QualifiedName
+) -> Relation | None:
+    """Return what a name means inside a view: looked up beside the view first."""
+    relation = None
+    if home and len(name.parts) < 3:
+        relation = catalog.resolve(QualifiedName((*home[: 3 - len(name.parts)], *name.parts)))
+    return relation or catalog.resolve(name)
 
 
 def base_column(table: QualifiedName, column: Name) -> str:
