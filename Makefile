@@ -66,6 +66,7 @@ test-browser: $(VENV)/.ready
 # Kills at random moments, 20,000 mutated statements, many random tables: an hour, outside CI.
 soak: $(VENV)/.ready
 	$(BIN)/python -m pytest -m soak -n auto
+	PPDM_CASES=new $(BIN)/python -m pytest -n auto tests/property tests/session tests/unit
 	PPDM_TABLES=1000 $(BIN)/python -m pytest tests/property/test_generalize.py
 
 # The oldest DuckDB clients that must read what is published, and pycanon, which audits are compared

@@ -42,7 +42,6 @@ LEVELS = {
 
 @settings(
     max_examples=int(os.environ.get("PPDM_TABLES", "25")),  # `make soak`: 1,000
-    deadline=None,
     # One database for all examples: each begins by dropping what the one before it made.
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -45,7 +45,7 @@ END = 0.999
 
 # Without the phase that explains a failure: it runs a failing example hundreds of times more.
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
-thorough = settings(max_examples=200, deadline=None, derandomize=True, phases=PHASES)
+thorough = settings(max_examples=200, phases=PHASES)
 usual = settings(thorough, max_examples=50)
 
 

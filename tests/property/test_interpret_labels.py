@@ -76,7 +76,7 @@ def questions(draw: st.DrawFn) -> tuple[str, str]:
     return name, f"NOT ({text})" if draw(st.booleans()) else text
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(questions())
 def test_the_originals_are_of_the_same_rows(question: tuple[str, str]) -> None:
     name, condition = question

@@ -43,7 +43,6 @@ doubles = st.one_of(
 )
 usual = settings(
     max_examples=50,
-    deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     suppress_health_check=[HealthCheck.too_slow],

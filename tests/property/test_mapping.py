@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 usual = settings(
     max_examples=50,
-    deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )

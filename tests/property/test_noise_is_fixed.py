@@ -33,7 +33,6 @@ CREATE TABLE clinic.people AS
 """
 usual = settings(
     max_examples=50,
-    deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 usual = settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )

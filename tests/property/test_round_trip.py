@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from ppdm_sql.language.syntax import Source, Statement, Value
     from ppdm_sql.owner import Owner
 
-_ALWAYS_THE_SAME = settings(max_examples=100, deadline=None, derandomize=True)
+_usual = settings(max_examples=100)
 _T = TypeVar("_T")
 
 _ODD_NAMES = [
@@ -299,7 +299,7 @@ def read(text: str) -> Statement:
 
 
 @pytest.mark.parametrize("kind", _STATEMENTS)
-@_ALWAYS_THE_SAME
+@_usual
 @given(data=st.data())
 def test_what_is_written_back_is_read_as_the_same(kind: str, data: st.DataObject) -> None:
     statement = data.draw(_STATEMENTS[kind])
@@ -319,7 +319,7 @@ def test_an_engine_in_quotes_is_written_back_in_quotes(engine: str) -> None:
 
 
 @pytest.mark.parametrize("kind", _STATEMENTS)
-@settings(_ALWAYS_THE_SAME, max_examples=30)
+@settings(_usual, max_examples=30)
 @given(data=st.data())
 def test_neighbours_in_a_script_change_nothing(kind: str, data: st.DataObject) -> None:
     statement = data.draw(_STATEMENTS[kind])
@@ -380,7 +380,7 @@ def _fill(text: str, fillers: list[str]) -> str:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in _STATEMENTS if kind != "plain"])
-@_ALWAYS_THE_SAME
+@_usual
 @given(data=st.data(), fillers=st.lists(_FILLERS, min_size=1, max_size=5))
 def test_comments_and_odd_space_in_every_gap_change_nothing(
     kind: str, data: st.DataObject, fillers: list[str]
@@ -399,7 +399,7 @@ _IN_ANY_CASE = {kind: made for kind, made in _SHORT.items() if kind != "plain"} 
 
 
 @pytest.mark.parametrize("kind", _IN_ANY_CASE)
-@_ALWAYS_THE_SAME
+@_usual
 @given(
     data=st.data(),
     cases=st.lists(st.sampled_from([str.upper, str.lower, str.title]), min_size=1, max_size=5),
@@ -425,7 +425,7 @@ def shared_owner() -> Iterator[Owner]:
         yield owner
 
 
-@settings(_ALWAYS_THE_SAME, max_examples=40)
+@settings(_usual, max_examples=40)
 @given(
     release=_NAMES,
     table=_NAMES,

@@ -235,7 +235,6 @@ def is_near(native: tuple[Any, ...], udf: tuple[Any, ...], inputs: tuple[Any, ..
 @given(st.data())
 @settings(
     max_examples=50,
-    deadline=None,
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -168,7 +168,7 @@ WRAPPED = [
     "SELECT id, age, s.t AS t FROM (SELECT id, age, {{'t': t}} AS s FROM ({q}))",
     "SELECT id, age, unnest([t]) AS t FROM ({q})",
     "SELECT id, age, u AS t FROM ({q}) x{n}, unnest([x{n}.t]) AS l{n}(u)",
-    "SELECT id, age, t AS u, u AS t FROM ({q})",
+    "SELECT id, age, t AS u{n}, u{n} AS t FROM ({q})",
     "SELECT COLUMNS('id|age|t') FROM ({q})",
     "SELECT id, age, t FROM (({q}) x{n} CROSS JOIN (SELECT 1 AS one) y{n})",
     "SELECT p{n}.id, p{n}.age, x{n}.t FROM clinic.p p{n} LEFT JOIN ({q}) x{n} ON p{n}.id = x{n}.id",
@@ -186,7 +186,7 @@ def followed() -> Iterator[Owner]:
         yield opened
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(st.sampled_from(WRAPPED), min_size=1, max_size=4))
 def test_what_is_handed_on_in_any_way_is_followed(followed: Owner, wraps: list[str]) -> None:
     query = "SELECT id, age, age * 10 + stay AS t FROM clinic.p"

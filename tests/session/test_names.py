@@ -14,7 +14,7 @@ from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ALWAYS_THE_SAME = settings(max_examples=200, deadline=None, derandomize=True)
+_usual = settings(max_examples=200)
 # A name cannot hold the end of a C string, nor half of a pair of surrogates.
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 
@@ -61,7 +61,7 @@ def test_only_ascii_letters_are_folded(
     assert (fold(one) == fold(other)) is same
 
 
-@_ALWAYS_THE_SAME
+@_usual
 @given(text=_TEXTS, case=st.sampled_from(["upper", "lower", "swapcase", "casefold", "title"]))
 def test_names_are_the_same_when_duckdb_says_so(
     duck: duckdb.DuckDBPyConnection, text: str, case: str
@@ -70,7 +70,7 @@ def test_names_are_the_same_when_duckdb_says_so(
     assert (Name(text) == Name(other)) is duckdb_takes_for_the_same(duck, text, other)
 
 
-@_ALWAYS_THE_SAME
+@_usual
 @given(text=_TEXTS)
 def test_a_quoted_name_comes_back_from_duckdb(duck: duckdb.DuckDBPyConnection, text: str) -> None:
     duck.execute(f"CREATE OR REPLACE TEMP TABLE quoted ({quote(text)} INT)")
@@ -78,7 +78,7 @@ def test_a_quoted_name_comes_back_from_duckdb(duck: duckdb.DuckDBPyConnection, t
     assert [column[0] for column in description or ()] == [text]
 
 
-@_ALWAYS_THE_SAME
+@_usual
 @given(_TEXTS)
 def test_folding_twice_is_folding_once_and_keeps_the_length(text: str) -> None:
     assert fold(fold(text)) == fold(text)

@@ -27,7 +27,7 @@ from ppdm_sql.names import QualifiedName
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ALWAYS_THE_SAME = settings(max_examples=200, deadline=None, derandomize=True)
+_usual = settings(max_examples=200)
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def _statements(draw: st.DrawFn) -> str:
             return select
 
 
-@_ALWAYS_THE_SAME
+@_usual
 @given(parts=st.lists(st.tuples(_GAPS, _statements(), _GAPS), max_size=4), data=st.data())
 def test_any_plain_script_is_split_as_duckdb_splits_it(
     duck: duckdb.DuckDBPyConnection, parts: list[tuple[str, str, str]], data: st.DataObject

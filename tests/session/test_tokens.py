@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ppdm_sql.errors import StatementError
 from ppdm_sql.language.tokens import Shape, words
 
-_ALWAYS_THE_SAME = settings(max_examples=200, deadline=None, derandomize=True)
+_usual = settings(max_examples=200)
 
 
 def shapes(text: str) -> list[tuple[Shape, str]]:
@@ -142,7 +142,7 @@ _PIECES = st.lists(
 _GAPS = st.sampled_from([" ", "\t", "\n", "\r\n", " -- c; 'x\n", " /* ; ' */ ", " /* /* ; */ */ "])
 
 
-@_ALWAYS_THE_SAME
+@_usual
 @given(_PIECES, st.data())
 def test_words_are_found_where_they_stand(pieces: list[str], data: st.DataObject) -> None:
     text, expected = data.draw(_GAPS), []

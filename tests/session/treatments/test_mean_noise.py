@@ -32,7 +32,7 @@ DOWN, UP = 15721.566666666667, 23582.35
 CONSTANT = "mean_noise: 'x' is constant, no value lies below the mean"
 NEAR_ZERO = "mean_noise: the mean of 'x' is near 0, so nothing would move"
 
-usual = settings(max_examples=150, deadline=None, derandomize=True)
+usual = settings(max_examples=150)
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
 LOW, MIDDLE, HIGH = 9006.0, 58790 + 1 / 3, 86417 + 1 / 3
 
-usual = settings(max_examples=60, deadline=None, derandomize=True)
+usual = settings(max_examples=60)
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ def test_document_000_gastritis_and_cancer() -> None:
     assert four.classes == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MEMBERS, st.integers(0, 4), st.sampled_from([1.5, 2, 3]))
 def test_proximity_is_what_the_definition_says(
     rows: list[tuple[int, int, bool]], epsilon: int, least_l: float
@@ -69,7 +69,7 @@ def test_proximity_is_what_the_definition_says(
     assert found.worst == pytest.approx(max(worst.values(), default=0.0))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MEMBERS, st.sampled_from([0.5, 0.7]), st.booleans())
 def test_divergence_is_what_the_definition_says(
     rows: list[tuple[int, int, bool]], confidence: float, knows_severity: bool
@@ -163,7 +163,7 @@ def classes_and(rows: list[tuple[int, int, bool, bool]]) -> Classes:
     return classes_of(replace(whole, is_suppressed=np.array([row[3] for row in rows])))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(VALUES)
 def test_figures_of_proximity_are_their_definitions(
     rows: list[tuple[int, int, bool, bool]],
@@ -194,7 +194,7 @@ def test_figures_of_proximity_are_their_definitions(
     assert [f.of for f in figures] == [taking_part, len(members), None]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(VALUES, st.booleans())
 def test_figures_of_divergence_are_their_definitions(
     rows: list[tuple[int, int, bool, bool]], knows_severity: bool

@@ -97,7 +97,7 @@ def test_untouched_rows_tell_who_the_generalized_rows_of_their_key_are_about() -
     assert found["high_linked"] == pytest.approx(1 / 4)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=25))
 def test_people_alike_is_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
     links = np.unique([link for link, _ in rows], return_inverse=True)[1]

@@ -65,7 +65,7 @@ def release(rows: list[Row], is_coarse: bool) -> Subject:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(ROWS, st.booleans())
 def test_figures_are_what_plain_counting_gives(rows: list[Row], is_coarse: bool) -> None:
     found = {f.name: f.value for f in scba_figures(release(rows, is_coarse))}

@@ -30,7 +30,7 @@ def relative(before: np.ndarray, after: np.ndarray) -> float | None:
     return float(np.sqrt(((after - before) ** 2).sum()) / norm) if norm else None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(TABLES)
 def test_shape_is_what_numpy_gives(
     rows: list[tuple[tuple[float, ...], tuple[float, ...]]],

@@ -31,7 +31,7 @@ INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
 
 tied = st.lists(st.integers(-5, 5).map(float), min_size=2, max_size=60)
 plain = st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=2, max_size=60)
-usual = settings(max_examples=100, deadline=None, derandomize=True)
+usual = settings(max_examples=100)
 
 
 def ordered(values: Sequence[float]) -> Floats:

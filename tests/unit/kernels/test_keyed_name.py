@@ -26,7 +26,7 @@ def expected(text: str, key: str = KEY) -> str:
 
 
 @given(st.lists(texts | st.none(), max_size=20))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_a_name_is_the_beginning_of_a_digest(values: list[str | None]) -> None:
     assert names(values) == [None if value is None else expected(value) for value in values]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Counts = npt.NDArray[np.int64]
 
-usual = settings(max_examples=100, deadline=None, derandomize=True)
+usual = settings(max_examples=100)
 
 
 def ones(points: Floats) -> Counts:

@@ -18,7 +18,7 @@ SMALLEST_U, LARGEST_U = 2.0**-53, 1 - 2.0**-53
 CHANGES = [0.075, 0.925, math.exp(-25), 1 - math.exp(-25)]
 """Where one rational approximation hands over to the next."""
 
-usual = settings(max_examples=150, deadline=None, derandomize=True)
+usual = settings(max_examples=150)
 
 
 def inverse(*u: float) -> list[float]:

@@ -196,7 +196,7 @@ def test_values_in_bands_of_which_nobody_is_known_are_guessed() -> None:
     assert guess[inside] == pytest.approx(AGES[inside], abs=0.05)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @example(0.1, -1e-05, [0, 1, 500, -500])
 @given(
     st.floats(0.1, 10),

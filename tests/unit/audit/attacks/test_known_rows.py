@@ -144,7 +144,7 @@ def test_few_rows_of_many_columns_still_give_a_guess() -> None:
     assert not np.isnan(guess_rows(x, mixed, mixed)).any()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.floats(1, 359),
     st.lists(st.tuples(*[st.integers(-500, 500)] * 3), min_size=4, max_size=8, unique=True),
