@@ -16,7 +16,13 @@ KERNEL_PREFIX = "ppdm_"
 
 
 def to_sql(tree: exp.Expr, dialect: str = "duckdb", pretty: bool = False) -> str:
-    """Return the text of a tree, every identifier quoted."""
+    """Return the text of a tree, every identifier quoted, every order said.
+
+    `SET default_order` decides what is not said, in the session that runs the text.
+    """
+    for order in tree.find_all(exp.Ordered):
+        if order.args.get("desc") is None:
+            order.set("desc", False)
     return tree.sql(
         dialect=dialect,
         identify=True,

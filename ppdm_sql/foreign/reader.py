@@ -18,7 +18,7 @@ _BATCH_ROWS = 100_000
 _COLUMNS = (
     "SELECT column_name, data_type, comment FROM duckdb_columns()"
     " WHERE database_name = current_catalog() AND schema_name = ? AND table_name = ?"
-    " ORDER BY column_index"
+    " ORDER BY column_index ASC"
 )
 
 

@@ -80,7 +80,7 @@ _CAUSES = {
 }
 _SHADOWS = (
     "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
-    " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name"
+    " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name ASC"
 )
 
 

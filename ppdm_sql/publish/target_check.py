@@ -46,7 +46,7 @@ _CLOSE = """
 """
 _REFERENCE = """
     SELECT v, count(*)::DOUBLE / sum(count(*)) OVER () AS q,
-        row_number() OVER (ORDER BY v NULLS FIRST) AS r
+        row_number() OVER (ORDER BY v ASC NULLS FIRST) AS r
     FROM whole GROUP BY v
 """
 _MISSED = {
@@ -74,7 +74,7 @@ _ORDERED_T = _parsed("""
     SELECT count(*) AS n FROM (
         SELECT c FROM (
             SELECT g.c,
-                sum(coalesce(close.p, 0) - g.q) OVER (PARTITION BY g.c ORDER BY g.r) AS off
+                sum(coalesce(close.p, 0) - g.q) OVER (PARTITION BY g.c ORDER BY g.r ASC) AS off
             FROM (SELECT * FROM (SELECT DISTINCT c FROM close) AS s CROSS JOIN reference) AS g
             LEFT JOIN close ON close.c = g.c AND close.v IS NOT DISTINCT FROM g.v) AS d
         GROUP BY c

@@ -47,7 +47,7 @@ def list_agreements(engine: Engine) -> list[Agreement]:
     """Return all agreements, by name."""
     rows = engine.query(
         'SELECT name, definition, master_key FROM "ppdm_store"."ppdm_owner"."agreements"'
-        " ORDER BY name"
+        " ORDER BY name ASC"
     ).to_pylist()
     return [_agreement(row) for row in rows]
 

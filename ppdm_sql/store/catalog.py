@@ -43,12 +43,12 @@ _UNPUBLISHED = (
     'FROM "ppdm_store"."ppdm_owner"."versions" WHERE release_id = ? AND version NOT IN'
     ' (SELECT version FROM "ppdm_store"."ppdm_owner"."publications" WHERE release_id = ?)'
 )
-_BY_NAME = "WHERE v.version = r.version ORDER BY schema_name, release_name"
+_BY_NAME = "WHERE v.version = r.version ORDER BY schema_name ASC, release_name ASC"
 _OF_NAME = (
     "WHERE v.version = r.version AND system.main.lower(schema_name) = system.main.lower(?)"
     " AND system.main.lower(release_name) = system.main.lower(?)"
 )
-_OF_RELEASE = "WHERE release_id = ? ORDER BY v.version"
+_OF_RELEASE = "WHERE release_id = ? ORDER BY v.version ASC"
 _VERSION = pa.schema(
     {
         "release_id": pa.int32(),
@@ -250,7 +250,7 @@ def list_columns(engine: Engine, entry: Entry) -> list[ColumnEntry]:
     rows = engine.query(
         "SELECT column_name, role, treatments, source_type, type, note"
         ' FROM "ppdm_store"."ppdm_owner"."columns" WHERE release_id = ? AND version = ?'
-        " ORDER BY position",
+        " ORDER BY position ASC",
         (entry.release_id, entry.version),
     ).to_pylist()
     return [

@@ -59,7 +59,7 @@ def list_figures(engine: Engine, storage: VersionStorage) -> list[VersionFigure]
     """Return the figures of a version; none for a release without GENERALIZE."""
     rows = engine.query(
         'SELECT figure, value, note FROM "ppdm_store"."ppdm_owner"."figures"'
-        " WHERE release_id = ? AND version = ? ORDER BY position",
+        " WHERE release_id = ? AND version = ? ORDER BY position ASC",
         (storage.release_id, storage.version),
     ).to_pylist()
     return [VersionFigure(row["figure"], row["value"], row["note"]) for row in rows]

@@ -40,7 +40,7 @@ def list_hierarchies(engine: Engine) -> list[HierarchyEntry]:
     """Return all hierarchies, by name."""
     rows = engine.query(
         "SELECT hierarchy_id, hierarchy_name, definition, created_at"
-        ' FROM "ppdm_store"."ppdm_owner"."hierarchies" ORDER BY hierarchy_name'
+        ' FROM "ppdm_store"."ppdm_owner"."hierarchies" ORDER BY hierarchy_name ASC'
     ).to_pylist()
     return [
         HierarchyEntry(

@@ -196,7 +196,7 @@ def list_publications(engine: Engine) -> list[PublishedRelease]:
         "SELECT publication, published_at, path, format, unlinkable, recipient, digest, state,"
         " schema_name, release_name, version, row_count, release_id, persons"
         ' FROM "ppdm_store"."ppdm_owner"."publications"'
-        " ORDER BY published_at, publication, schema_name, release_name"
+        " ORDER BY published_at ASC, publication ASC, schema_name ASC, release_name ASC"
     ).to_pylist()
     columns = _columns(engine) if rows else {}
     return [
@@ -226,7 +226,7 @@ def _columns(engine: Engine) -> dict[tuple[str, int, int], list[PublishedColumn]
     rows = engine.query(
         "SELECT publication, release_id, version, column_name, role, treatments, origins, key_id"
         ' FROM "ppdm_store"."ppdm_owner"."published_columns"'
-        " ORDER BY publication, release_id, version, position"
+        " ORDER BY publication ASC, release_id ASC, version ASC, position ASC"
     ).to_pylist()
     found: defaultdict[tuple[str, int, int], list[PublishedColumn]] = defaultdict(list)
     for row in rows:

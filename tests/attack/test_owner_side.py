@@ -372,13 +372,16 @@ def test_a_variable_of_the_owner_changes_nothing(people: Owner) -> None:
         "SET preserve_insertion_order = false",
         "SET integer_division = true",
         "SET default_null_order = 'nulls_first'",
+        "SET default_order = 'DESC'",
         "SET arrow_large_buffer_size = true",
         "SET produce_arrow_string_view = true",
         "SET arrow_output_list_view = true",
         "SET disabled_optimizers = 'filter_pushdown,join_order,statistics_propagation'",
     ],
 )
-def test_a_setting_of_the_owner_changes_nothing(people: Owner, setting: str) -> None:
+def test_a_setting_of_the_owner_changes_nothing(
+    people: Owner, setting: str, tmp_path: Path
+) -> None:
     try:
         people.execute(setting)
     except ppdm_sql.EngineError:
@@ -394,6 +397,10 @@ def test_a_setting_of_the_owner_changes_nothing(people: Owner, setting: str) -> 
     ages = sorted(row[0] for row in released if row[0] is not None)
     assert ages == pytest.approx([1.5, 1.6, 1.8, 2.16, 2.4])
     assert sum(row[1] for row in released if row[1] is not None) == pytest.approx(367.75 + 7.5)
+    described = [row[:2] for row in people.execute("DESCRIBE RELEASE r").fetchall()]
+    assert described[0][0] == "id"
+    people.publish("r", to=tmp_path / "r.duckdb")
+    assert repr(people.audit("r"))
     assert rows(people, "SELECT count(DISTINCT illness), count(DISTINCT ward) FROM r") == [(3, 3)]
 
 
