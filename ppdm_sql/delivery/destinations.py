@@ -6,9 +6,10 @@ anything of the owner's.
 
 from __future__ import annotations
 
+import json
 import secrets
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict
 from urllib.parse import quote as percent_encode
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ from ppdm_sql.names import Name, QualifiedName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
 
 INFO = QualifiedName.of("main", "release_info")
 """The table that says what else is there."""
+INFO_KEY = "ppdm:release_info"
+"""Where a Parquet file has its row of that table, among its metadata, as JSON: a second file in the
+folder would keep readers from taking the folder as one table."""
 INFO_TYPES = pa.schema(
     {
         "release": pa.string(),
@@ -47,6 +52,20 @@ INFO_TYPES = pa.schema(
 )
 
 
+class Info(TypedDict):
+    """What `release_info` says of one release."""
+
+    release: str
+    version: int | None
+    published_at: datetime
+    rows: int
+    treatments: str
+    targets: str | None
+    publication: str
+    agreement: str | None
+    accepted: str | None
+
+
 _PATIENCE_S = 30.0
 _AGAIN_S = 0.02
 
@@ -59,17 +78,21 @@ class DatabaseFile:
         self._path = path
         # Anything may be attached under any name, and this one will not be met again.
         self._alias = Name(f"ppdm_publish_{secrets.token_hex(8)}")
+        self._info = QualifiedName((self._alias, *INFO.parts))
         self._expected = {INFO}
 
     def __enter__(self) -> Self:
         self._engine.attach_new(self._path, self._alias)
+        self._engine.create_table(self._info, INFO_TYPES.empty_table())
         return self
 
     def __exit__(self, *_: object) -> None:
         self._engine.detach(self._alias)
 
-    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
-        """Write a release as a table."""
+    def write(
+        self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str], info: Info
+    ) -> exp.Expr:
+        """Write a release as a table, and a row of `release_info`."""
         schema, last = name.parts
         table = table_of(QualifiedName((self._alias, schema, last)))
         self._engine.run(create_schema(table))
@@ -84,12 +107,9 @@ class DatabaseFile:
             self._engine.run(
                 exp.Comment(this=named, kind="COLUMN", expression=exp.Literal.string(comment))
             )
+        self._engine.insert(self._info, pa.Table.from_pylist([dict(info)], schema=INFO_TYPES))
         self._expected.add(name)
         return table
-
-    def write_info(self, rows: pa.Table) -> None:
-        """Write `release_info`."""
-        self._engine.create_table(QualifiedName((self._alias, *INFO.parts)), rows)
 
     def complete(self, keys: Sequence[Ed25519PrivateKey] = ()) -> str | None:
         """Look at the file once more, and sign it; return its digest."""
@@ -131,7 +151,7 @@ class DatabaseFile:
 
 
 class ParquetFolder:
-    """A folder: every release a Parquet file, with the comments on columns in its metadata."""
+    """A folder: every release a Parquet file, with comments and `release_info` in its metadata."""
 
     def __init__(self, engine: Engine, path: Path) -> None:
         self._engine = engine
@@ -144,14 +164,18 @@ class ParquetFolder:
     def __exit__(self, *_: object) -> None:
         """Every file is complete when it is written."""
 
-    def write(self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str]) -> exp.Expr:
+    def write(
+        self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str], info: Info
+    ) -> exp.Expr:
         """Write a release as `schema.name.parquet`."""
         file = str(self._path / parquet_name(name))
+        said = {**info, "published_at": info["published_at"].isoformat(sep=" ")}
+        metadata = {**comments, INFO_KEY: json.dumps(said, ensure_ascii=False)}
         notes = [
             exp.PropertyEQ(
-                this=exp.to_identifier(column, quoted=True), expression=exp.Literal.string(comment)
+                this=exp.to_identifier(key, quoted=True), expression=exp.Literal.string(text)
             )
-            for column, comment in comments.items()
+            for key, text in metadata.items()
         ]
         copy = exp.Copy(
             this=rows.subquery(),
@@ -166,12 +190,6 @@ class ParquetFolder:
         )
         self._engine.run(copy)
         return exp.func("read_parquet", exp.Literal.string(file), dialect="duckdb")
-
-    def write_info(self, rows: pa.Table) -> None:
-        """Write `release_info.parquet`."""
-        import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
-
-        pyarrow.parquet.write_table(rows, self._path / f"{INFO.name}.parquet")
 
     def complete(self, keys: Sequence[Ed25519PrivateKey] = ()) -> str | None:
         """Return the digest of all files; sites combine database files, so nothing is signed."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.delivery.destinations import INFO, INFO_TYPES, parquet_name
+from ppdm_sql.delivery.destinations import INFO, INFO_KEY, INFO_TYPES, parquet_name
 from ppdm_sql.errors import BindError, PpdmError, Refused
 from ppdm_sql.foreign.files import ForeignFile
 from ppdm_sql.foreign.process import Limits
@@ -120,19 +121,32 @@ def _is_our_file(target: Path) -> bool:
 
 
 def _is_our_folder(target: Path) -> bool:
-    """Whether a folder is empty, or holds a list, a file for each release listed, nothing else."""
-    import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
-
+    """Whether a folder is empty, or holds releases as PUBLISH writes them and nothing else."""
     if not target.is_dir():
         return False
-    found = {path.name for path in target.iterdir()}
-    if not all(path.is_file() for path in target.iterdir()):
+    paths = list(target.iterdir())
+    if not all(path.is_file() for path in paths):
         return False
-    info = f"{INFO.name}.parquet"
-    if not found or info not in found:
-        return not found
-    releases = _listed(lambda: pyarrow.parquet.read_table(target / info))
-    return releases is not None and found - {info} == set(map(parquet_name, releases))
+    old_list = target / f"{INFO.name}.parquet"
+    if old_list not in paths:
+        return all(_is_our_parquet(path) for path in paths)
+    import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
+
+    # What an earlier program published: the list was a file of its own.
+    releases = _listed(lambda: pyarrow.parquet.read_table(old_list))
+    found = {path.name for path in paths if path != old_list}
+    return releases is not None and found == set(map(parquet_name, releases))
+
+
+def _is_our_parquet(path: Path) -> bool:
+    """Whether a Parquet file says of itself that it is the release its name says."""
+    import pyarrow.parquet  # only here: nobody else needs it, and it takes its time
+
+    def said() -> pa.Table:
+        metadata = pyarrow.parquet.read_metadata(path).metadata or {}
+        return pa.Table.from_pylist([json.loads(metadata.get(INFO_KEY.encode(), b"{}"))])
+
+    return {path.name} == set(map(parquet_name, _listed(said) or ()))
 
 
 def _listed(read: Callable[[], pa.Table]) -> frozenset[QualifiedName] | None:
@@ -142,5 +156,5 @@ def _listed(read: Callable[[], pa.Table]) -> frozenset[QualifiedName] | None:
         if not _ALWAYS_LISTED <= set(info.column_names) <= set(INFO_TYPES.names):
             return None
         return frozenset(parse_name(str(name)) for name in info.column("release").to_pylist())
-    except (PpdmError, OSError, TypeError, pa.ArrowException):
+    except (PpdmError, OSError, TypeError, ValueError, AttributeError, pa.ArrowException):
         return None

@@ -19,6 +19,7 @@ from ppdm_sql.groups.queries import told_apart
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.release.compile import rows_with
+from ppdm_sql.release.version import released
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,6 +47,10 @@ class Snapshot:
         """Return the table as it stands behind FROM."""
         return table_of(self.table, ROWS)
 
+    def count(self) -> int:
+        """Return how many rows go out."""
+        return _row(self.version.engine, [exp.Count(this=exp.Star())], self)[0]
+
 
 @contextmanager
 def taken(version: Version) -> Iterator[Snapshot]:
@@ -59,6 +64,8 @@ def taken(version: Version) -> Iterator[Snapshot]:
         else grouped_select(version, carried, suppressed_flag=STAR)
     )
     columns = engine.columns(version.select())
+    if [name for name, _ in columns] != [column.name for column in released(version.columns)]:
+        raise InternalError(f"the columns of '{version.entry.name}' are not those of its version")
     table = QualifiedName.of("temp", "main", f"ppdm_snapshot_{secrets.token_hex(8)}")
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
     create = exp.Create(this=table_of(table), kind="TABLE", expression=rows, properties=temporary)

@@ -7,10 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-from sqlglot import exp
-
-from ppdm_sql.delivery.destinations import INFO, INFO_TYPES, DatabaseFile, ParquetFolder
+from ppdm_sql.delivery.destinations import INFO, DatabaseFile, ParquetFolder
 from ppdm_sql.delivery.target import Place, target_of
 from ppdm_sql.delivery.workplace import workplace
 from ppdm_sql.errors import (
@@ -40,7 +37,7 @@ from ppdm_sql.publish.snapshot import (
     check_pseudonyms,
     settled,
     shuffled,
-    verify_snapshot,
+    verify_targets,
 )
 from ppdm_sql.publish.target_check import check_targets
 from ppdm_sql.publish.unlinkable import under_keys
@@ -59,7 +56,7 @@ from ppdm_sql.store.publications import (
 )
 
 if TYPE_CHECKING:
-    from ppdm_sql.delivery.destinations import Destination
+    from ppdm_sql.delivery.destinations import Destination, Info
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import PublishRelease
     from ppdm_sql.publish.linking import Link
@@ -106,6 +103,20 @@ class Written:
     def outgoing(self) -> Outgoing:
         """What the ledger keeps of it."""
         return Outgoing(self.entry, self.rows, self.persons, self.columns)
+
+    def info(self, publication: Publication) -> Info:
+        """Return what `release_info` says of it."""
+        return {
+            "release": str(self.entry.name),
+            "version": self.entry.version,
+            "published_at": publication.published_at,
+            "rows": self.rows,
+            "treatments": self.treatments,
+            "targets": ", ".join(self.targets) or None,
+            "publication": publication.name,
+            "agreement": self.agreement.fingerprint if self.agreement else None,
+            "accepted": ", ".join(map(str, self.accepted)) or None,
+        }
 
     def published(self, publication: Publication) -> PublishedRelease:
         """Return what the ledger says of it."""
@@ -233,28 +244,12 @@ class _Writing:
 
 
 def _write(releases: Releases, statement: PublishRelease, writing: _Writing) -> tuple[Written, ...]:
-    publication, destination = writing.publication, writing.destination
     written = []
     for release in statement.releases:
         entry = releases.entry(release.name, release.span)
         with placed_at(release.span):
             version = releases.open(entry)
             written.append(_write_release(releases, version, statement, writing))
-    rows = [
-        {
-            "release": str(one.entry.name),
-            "version": one.entry.version,
-            "published_at": publication.published_at,
-            "rows": one.rows,
-            "treatments": one.treatments,
-            "targets": ", ".join(one.targets) or None,
-            "publication": publication.name,
-            "agreement": one.agreement.fingerprint if one.agreement else None,
-            "accepted": ", ".join(map(str, one.accepted)) or None,
-        }
-        for one in written
-    ]
-    destination.write_info(pa.Table.from_pylist(rows, schema=INFO_TYPES))
     return tuple(written)
 
 
@@ -268,6 +263,7 @@ def _write_release(
     columns = released(version.columns)
     comments = {column.name: _comment(column) for column in columns}
     links = links_of(releases, version.release)
+    is_renamed = publication.unlinkable and bool(links)
     listed = [Name(column.name) for column in version.columns]
     accepted = (*version.release.accepted, *accepted_in(wanted.options, listed))
     with settled(version) as fixed:
@@ -275,32 +271,27 @@ def _write_release(
         with under_keys(releases, fixed, publication) as keyed, taken(keyed) as snapshot:
             refuse_identifiers(snapshot)
             check_targets(snapshot)
+            one = Written(
+                entry,
+                snapshot.count(),
+                ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns),
+                verify_targets(fixed, accepted),
+                frozenset() if is_renamed else links,
+                releases.agreement_of(version.release),
+                accepted,
+                version,
+                persons_of(fixed),
+                published_columns(version),
+            )
             shown = as_published(snapshot, publication.format == PARQUET)
-            written = destination.write(entry.name, shuffled(snapshot, shown), comments)
+            rows = shuffled(snapshot, shown)
+            written = destination.write(entry.name, rows, comments, one.info(publication))
             releases.on_stage(f"checking {entry.name}")
             compare(snapshot, shown, written)
-        targets = verify_snapshot(fixed, written, accepted)
-        persons = persons_of(fixed)
-        if publication.unlinkable and links:
+        if is_renamed:
             names = (name.text for rule, _, _ in linking(fixed.release) for name in rule.names)
             check_pseudonyms(fixed, written, list(dict.fromkeys(names)))
-            links = frozenset()
-    count = exp.alias_(exp.Count(this=exp.Star()), exp.to_identifier("rows", quoted=True))
-    (row,) = engine.query(exp.select(count).from_(written.copy())).to_pylist()
-    treatments = ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns)
-    agreement = releases.agreement_of(version.release)
-    return Written(
-        entry,
-        row["rows"],
-        treatments,
-        targets,
-        links,
-        agreement,
-        accepted,
-        version,
-        persons,
-        published_columns(version),
-    )
+    return one
 
 
 def _comment(column: ColumnEntry) -> str:

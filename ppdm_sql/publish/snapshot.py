@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.engine.sql import column_of, table_of
-from ppdm_sql.errors import EngineError, InternalError, Refused, TreatmentError, plural
+from ppdm_sql.errors import EngineError, Refused, TreatmentError, plural
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.language.syntax import TableSource
@@ -22,7 +22,6 @@ from ppdm_sql.lifecycle.twins import find_twins
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.release.acceptance import settle
 from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query, source_table
-from ppdm_sql.release.version import released
 from ppdm_sql.treatments.kernels.shuffle import shuffle
 
 if TYPE_CHECKING:
@@ -104,21 +103,6 @@ def shuffled(snapshot: Snapshot, shown: Sequence[exp.Expr]) -> exp.Select:
     return exp.select(*columns).from_(snapshot.rows()).order_by(draw)
 
 
-def verify_snapshot(
-    version: Version, written: exp.Expr, accepted: tuple[Acceptance, ...]
-) -> tuple[str, ...]:
-    """Hold what was written against what this version promises; return the targets it reaches.
-
-    The release is settled: targets are measured on the rows that were written. Raises when they
-    are not what was promised; then nothing is published.
-    """
-    version.check_types()
-    found = [name for name, _ in version.engine.columns(exp.select("*").from_(written.copy()))]
-    if found != [column.name for column in released(version.columns)]:
-        raise InternalError(f"the columns of '{version.entry.name}' are not those of its version")
-    return _verify_targets(version, accepted)
-
-
 def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> None:
     """Refuse what CREATE RELEASE would refuse of the rows as they are now."""
     query = counts_query(version, identifying_aggregates(version.release))
@@ -130,8 +114,13 @@ def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> None:
     settle(find_twins(version), accepted)
 
 
-def _verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
-    """Measure GENERALIZE again: rows that came since the release was made are in it, too."""
+def verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
+    """Hold the rows of today against what a version promises; return the targets it reaches.
+
+    GENERALIZE is measured again: rows that came since the release was made are in it, too. Raises
+    when a target is missed; then nothing is published.
+    """
+    version.check_types()
     grouping = find_grouping(version.release)
     if grouping is None:
         return ()

@@ -11,10 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.delivery.destinations import INFO_TYPES, DatabaseFile
+from ppdm_sql.delivery.destinations import DatabaseFile
 from ppdm_sql.delivery.signature import public_key_of
 from ppdm_sql.delivery.target import Place, target_of
 from ppdm_sql.delivery.workplace import workplace
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from ppdm_sql.delivery.destinations import Info
     from ppdm_sql.engine.duckdb import Engine
 
 HOW = ("stack", "join")
@@ -227,9 +227,8 @@ def _write(engine: Engine, first: Part, study: _Study, to: Path) -> Combined:
     with workplace(target.parent) as place:
         destination = DatabaseFile(engine, place / target.name)
         with destination, engine.transaction():
-            written = destination.write(name, rows, comments)
-            count = _count(engine, written.copy(), exp.Star())
-            info = {
+            count = _count(engine, study.rows.subquery("study"), exp.Star())
+            info: Info = {
                 "release": str(name),
                 "version": None,
                 "published_at": datetime.now(UTC).replace(tzinfo=None, microsecond=0),
@@ -242,7 +241,7 @@ def _write(engine: Engine, first: Part, study: _Study, to: Path) -> Combined:
                 "agreement": study.agreement,
                 "accepted": None,
             }
-            destination.write_info(pa.Table.from_pylist([info], schema=INFO_TYPES))
+            destination.write(name, rows, comments, info)
         destination.complete()
         destination.put(target)
     return Combined(str(name), count, study.notes)

@@ -103,7 +103,7 @@ def test_publish_and_query(ppdm: Callable[..., Done]) -> None:
 def test_publish_parquet_unlinkable(ppdm: Callable[..., Done]) -> None:
     options = ("--to", "out", "--as", "parquet", "--unlinkable", "--db", "owner/clinic.duckdb")
     assert ppdm("publish", "research.people", *options).code == 0
-    assert sorted(os.listdir("out")) == ["release_info.parquet", "research.people.parquet"]
+    assert sorted(os.listdir("out")) == ["research.people.parquet"]
 
 
 @pytest.mark.parametrize(

@@ -121,3 +121,17 @@ def test_old_clients_read_a_signed_file(tmp_path: Path, client: str) -> None:
         "print(json.dumps(connection.execute('SELECT count(*), sum(w)::INT FROM s.r').fetchall()))"
     )
     assert run(client, code, file) == [[50, 100]]
+
+
+def test_polars_and_pandas_read_a_folder_as_one_table(tmp_path: Path) -> None:
+    with ppdm_sql.connect(":memory:") as owner:
+        owner.execute(PEOPLE)
+        owner.execute(
+            "CREATE RELEASE research.people FROM clinic.people (age NEUTRAL, ward NEUTRAL)"
+        )
+        owner.publish("research.people", to=f"{tmp_path}/out/", format="parquet")
+    code = (
+        "import json, sys, pandas, polars;"
+        "print(json.dumps([polars.read_parquet(sys.argv[1]).shape, pandas.read_parquet(sys.argv[1]).shape]))"
+    )
+    assert run("1.5", code, tmp_path / "out") == [[6, 2], [6, 2]]

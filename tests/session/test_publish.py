@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import os
 import stat
 import warnings
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -252,7 +254,7 @@ def test_names_may_be_anything(owner: Owner, tmp_path: Path) -> None:
             )
         owner.publish(f"{quoted}.{quoted}", to=tmp_path / "folder", format="parquet")
         found = {path.name for path in (tmp_path / "folder").iterdir()}
-        assert found == {"release_info.parquet", parquet_name(QualifiedName.of(name, name))}
+        assert found == {parquet_name(QualifiedName.of(name, name))}
         assert not any(letter in "".join(found) for letter in "/\n\"'")
 
 
@@ -264,7 +266,6 @@ def test_a_folder_of_parquet(releases: Owner) -> None:
         releases.execute("PUBLISH RELEASE research.people, open.wards TO 'out/' (FORMAT parquet)")
         assert sorted(os.listdir("out")) == [
             "open.wards.parquet",
-            "release_info.parquet",
             "research.people.parquet",
         ]
         assert os.listdir() == ["out"]
@@ -272,15 +273,45 @@ def test_a_folder_of_parquet(releases: Owner) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in Path("out").iterdir()} == {0o444}
     people = pq.read_table("out/research.people.parquet")
     assert people.num_rows == 6
-    assert pq.read_table("out/release_info.parquet").num_rows == 2
     metadata = pq.read_metadata("out/research.people.parquet").metadata
     assert metadata[b"weight"] == b"SENSITIVE, scaling then translation"
+    info = json.loads(metadata[b"ppdm:release_info"])
+    assert (info["release"], info["rows"], info["version"]) == ("research.people", 6, 1)
+    listed = duckdb.execute(
+        "SELECT json_extract_string(decode(value), '$.release')"
+        " FROM parquet_kv_metadata('out/*.parquet') WHERE decode(key) = 'ppdm:release_info'"
+        " ORDER BY ALL"
+    ).fetchall()
+    assert listed == [("open.wards",), ("research.people",)]
+
+
+def test_a_folder_is_one_table_for_those_who_read_folders(releases: Owner) -> None:
+    releases.publish("open.wards", to="out/", format="parquet")
+    wards = releases.sql("FROM open.wards").fetchall()
+    assert pq.read_table("out").num_rows == len(wards)
+    assert len(duckdb.execute("FROM 'out/*.parquet'").fetchall()) == len(wards)
+
+
+def test_a_folder_of_an_earlier_program_is_replaced(releases: Owner) -> None:
+    """Its list was a file of its own."""
+    releases.publish("open.wards", to="out/", format="parquet")
+    Path("out").chmod(0o700)
+    file = Path("out", "open.wards.parquet")
+    info = json.loads(pq.read_metadata(file).metadata[b"ppdm:release_info"])
+    plain = pq.read_table(file).replace_schema_metadata(None)
+    file.unlink()
+    pq.write_table(plain, file)
+    with pytest.raises(ppdm_sql.Refused, match="is not a publication"):
+        releases.publish("open.wards", to="out/", format="parquet")
+    pq.write_table(pa.Table.from_pylist([info]), "out/release_info.parquet")
+    releases.publish("open.wards", to="out/", format="parquet")
+    assert os.listdir("out") == ["open.wards.parquet"]
 
 
 def test_a_folder_takes_the_place_of_a_publication_or_of_nothing(releases: Owner) -> None:
     Path("empty").mkdir()
     releases.publish("open.wards", to="empty/", format="parquet")
-    assert len(os.listdir("empty")) == 2
+    assert len(os.listdir("empty")) == 1
     Path("mine").mkdir()
     Path("mine", "thesis.txt").write_text("years of work")
     Path("file").write_text("x")
@@ -294,7 +325,7 @@ def test_a_folder_that_cannot_be_swapped_is_told(
     releases: Owner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     releases.publish("open.wards", to="out", format="parquet")
-    before = Path("out", "release_info.parquet").read_bytes()
+    before = Path("out", "open.wards.parquet").read_bytes()
 
     def no_swap(*_: object) -> None:
         raise OSError(38, "this system cannot swap two folders in one step")
@@ -302,7 +333,7 @@ def test_a_folder_that_cannot_be_swapped_is_told(
     monkeypatch.setattr("ppdm_sql.delivery.workplace._rename", no_swap)
     with pytest.raises(ppdm_sql.StoreError, match="cannot swap two folders"):
         releases.publish("open.wards", to="out", format="parquet")
-    assert Path("out", "release_info.parquet").read_bytes() == before
+    assert Path("out", "open.wards.parquet").read_bytes() == before
     assert os.listdir() == ["out"]
     assert len(releases.publications()) == 1
 

@@ -323,6 +323,20 @@ def test_a_folder_whose_list_is_another_is_not_replaced(publisher: Owner) -> Non
     Path("out/release_info.parquet").write_bytes(b"PAR1 and no more")
     with pytest.raises(Refused, match="is not a publication"):
         publisher.publish("open.wards", to="out/", format="parquet")
+    Path("out/release_info.parquet").rename("out/open.wards.parquet")
+    with pytest.raises(Refused, match="is not a publication"):
+        publisher.publish("open.wards", to="out/", format="parquet")
+
+
+@pytest.mark.parametrize("said", ["no JSON", "[1]", "7", "{}", '{"release": "open.others"}'])
+def test_a_folder_whose_files_say_something_else_is_not_replaced(
+    publisher: Owner, said: str
+) -> None:
+    Path("out").mkdir()
+    table = pa.table({"i": [1]}).replace_schema_metadata({"ppdm:release_info": said})
+    pyarrow.parquet.write_table(table, "out/open.wards.parquet")
+    with pytest.raises(Refused, match="is not a publication"):
+        publisher.publish("open.wards", to="out/", format="parquet")
 
 
 def test_what_an_earlier_program_published_is_replaced(publisher: Owner) -> None:
