@@ -179,7 +179,7 @@ def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
     )
 
 
-def _hidden_origins(release: Release) -> frozenset[str]:
+def _hidden_ancestors(release: Release) -> frozenset[str]:
     """Return the columns of tables that a record kept as `*` must not show, under any name."""
     rules = (rule for rule in release.rules if rule.role in (Role.SENSITIVE, Role.QUASI))
     return frozenset(origin for rule in rules for c in rule.columns for origin in c.ancestors)
@@ -211,7 +211,7 @@ def grouped_select(
     types = {column.name: column.column.type for column in grouping.columns}
     types |= dict(fixed_quasi(plan.release))
     shown: list[exp.Expr] = []
-    hidden_too = _hidden_origins(plan.release) if grouping.hides_sensitive(plan.release) else None
+    hidden_too = _hidden_ancestors(plan.release) if grouping.hides_sensitive(plan.release) else None
     for rule in plan.release.released_rules:
         for name in rule.names:
             value: exp.Expr = column_of(name.text, ROWS)

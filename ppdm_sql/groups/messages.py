@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import plural
+from ppdm_sql.errors import InternalError, plural
 from ppdm_sql.groups.shapes import Dates, Ranges, SuppressDigits
 from ppdm_sql.store.figures import VersionFigure
 
@@ -195,8 +195,9 @@ def _value(target: BoundTarget, found: search.SensitiveMeasures) -> float:
             return found.recursive_c(int(target.clause.value))
         case "t":
             return found.t
-        case _:
+        case "alpha":
             return found.alpha
+    raise InternalError(f"{target.clause.word} was not measured")
 
 
 def _fate(grouping: Grouping) -> str:

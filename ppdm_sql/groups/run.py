@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ppdm_sql.errors import BindError, EngineError, Refused, plural
+from ppdm_sql.errors import BindError, EngineError, InternalError, Refused, plural
 from ppdm_sql.groups import queries, search
 from ppdm_sql.groups.compile import (
     COMBINATIONS,
@@ -127,7 +127,7 @@ class Generalizing:
             [_column(cells, queries.text_column(i)) for i in range(count)],
             [_column(cells, fixed_column(i)) for i in range(fixed)],
             np.asarray(_column(cells, COUNT), dtype=np.int64),
-            self._sensitive(cells, by_person),
+            self._sensitive(cells),
             _column(cells, queries.PERSON) if by_person else None,
         )
         return coded, cells
@@ -144,7 +144,7 @@ class Generalizing:
             (),
             [column.combine_chunks().take(at) for column in shown.columns],
             np.asarray(_column(cells, COUNT), dtype=np.int64),
-            self._sensitive(cells, by_person),
+            self._sensitive(cells),
             _column(cells, queries.PERSON) if by_person else None,
         ).problem
 
@@ -311,7 +311,7 @@ class Generalizing:
             self.references[asked] = self._query(query)
         return self.references[asked]
 
-    def _sensitive(self, cells: pa.Table, by_person: bool) -> list[tuple[pa.Array, Scale]]:
+    def _sensitive(self, cells: pa.Table) -> list[tuple[pa.Array, Scale]]:
         pairs = []
         for index, column in enumerate(self.grouping.sensitive):
             # In persons wherever there is a KEY: outside WHEN, somebody may have many rows.
@@ -366,6 +366,8 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 def _target(target: BoundTarget, names: Sequence[object]) -> Target:
     clause = target.clause
     if target.column is None:
+        if clause.word != "k":
+            raise InternalError(f"{clause.word} needs a column")
         return search.K(int(clause.value))
     column = names.index(target.column.name)
     match clause.word:
@@ -377,5 +379,6 @@ def _target(target: BoundTarget, names: Sequence[object]) -> Target:
             return search.RecursiveL(column, int(clause.value), float(clause.number or 0))
         case "t":
             return search.Closeness(column, float(clause.value))
-        case _:
+        case "alpha":
             return search.Alpha(column, float(clause.value))
+    raise InternalError(f"{clause.word} cannot be searched for")

@@ -13,7 +13,7 @@ import sqlglot
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
-from ppdm_sql.errors import Refused
+from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.groups.compile import HIGH, alike, find_grouping, fixed_quasi
 from ppdm_sql.groups.queries import told_apart
 from ppdm_sql.publish.artefact import PERSON, ROWS, STAR, sensitive_column
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _CLASS, _PERSON, _VALUE = "c", "p", "v"
 _SHOWN, _WHOLE = "shown", "whole"
 _ORDERED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
+_COUNTED = ("k", "l")
 _MOST_CELLS = 20_000_000
 """Classes times values that are compared one by one."""
 
@@ -124,8 +125,10 @@ def _counted(snapshot: Snapshot, grouping: Grouping) -> exp.Select | None:
 def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Expr | None:
     """Return how many classes miss a target about distributions; None of any other."""
     word, column = target.clause.word, target.column
-    if column is None or target.hierarchy is not None or word not in (*_MISSED, "t"):
+    if word in _COUNTED or (word == "t" and target.hierarchy is not None):
         return None
+    if column is None or word not in (*_MISSED, "t"):
+        raise InternalError(f"{word} cannot be checked in what is published")
     tables = {_SHOWN: _shown(snapshot, grouping, _place(grouping, target))}
     tree = _MISSED.get(word, _EQUAL)
     if word == "t":

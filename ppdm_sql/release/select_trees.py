@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 _DUCKDB = Dialect.get_or_raise("duckdb")
 _MAX_NODES = 100_000
+_is_quiet = ContextVar("is_quiet", default=False)
+# Its warnings quote the text. By thread: others may parse meanwhile, and want to be warned.
+logging.getLogger("sqlglot").addFilter(lambda _: not _is_quiet.get())
 
 
 def named_tables(text: str) -> list[QualifiedName]:
@@ -39,14 +43,13 @@ def parse_query(text: str) -> exp.Query | None:
 @lru_cache(maxsize=64)  # every column of a source is followed through the same texts
 def parse_tree(text: str) -> exp.Expr | None:
     """Return one statement as a tree to look at, not to change; None if sqlglot cannot read it."""
-    logger = logging.getLogger("sqlglot")
-    was_disabled, logger.disabled = logger.disabled, True  # its warnings quote the text
+    said = _is_quiet.set(True)
     try:
         trees = _DUCKDB.parse(text, error_level=ErrorLevel.IMMEDIATE, max_nodes=_MAX_NODES)
     except (SqlglotError, RecursionError):
         return None
     finally:
-        logger.disabled = was_disabled
+        _is_quiet.reset(said)
     tree: exp.Expr | None = trees[0] if len(trees) == 1 else None
     return tree
 

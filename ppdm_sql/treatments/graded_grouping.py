@@ -60,7 +60,7 @@ class GradedGrouping(Treatment):
         "two known values in a band, or evenly spaced values, whose spacing shows the band's width"
     )
     exactness = Exactness.NEAR
-    traits = Traits(mixes_columns=False, links_rows=False, keeps_order=True, has_bands=True)
+    traits = Traits(mixes_columns=False, links_rows=False, has_bands=True)
     kinds = NUMBERS
     instead = "for categories write mapping()"
     arguments = (

@@ -34,7 +34,7 @@ class Keep(Treatment):
     exactness = Exactness.EXACT
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=False, shows_originals=True,
-        is_affine=True, keeps_order=True, moves_by_constant=True,
+        is_affine=True, moves_by_constant=True,
     )  # fmt: skip
     most = None
     not_agreed = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """Facts about what is released. A treatment that says nothing is taken for the worst."""
+    """Facts about what is released. A trait that is not set counts as the most dangerous case."""
 
     # What a report may disclose.
     mixes_columns: bool = True
@@ -17,16 +17,17 @@ class Traits:
     keeps_shape: bool = False
     """Pictures of one column, without a scale, are the same before and after."""
 
-    # What leaves.
+    # What is released.
     links_rows: bool = True
     """Equal values meet equal ones elsewhere, so that rows can be joined on them."""
     draws_from_keys: bool = False
-    """What it draws depends on keys alone: under other keys, the same values meet no others."""
+    """Released values depend on keys alone: under other keys, they are others."""
     shows_originals: bool = False
     """The values are the original ones."""
     generalizes: bool = False
     """A value becomes a group of values."""
     is_always_null: bool = False
+    """Every value is NULL."""
     renames: bool = False
     """A value becomes a name without any order or distance."""
     uses_row_key: bool = False
@@ -37,18 +38,20 @@ class Traits:
     # What it is, for results that come back and for attacks that fit a model of it.
     is_affine: bool = False
     """A · x + b: means of released values are released means."""
-    keeps_order: bool = False
     keeps_distances: bool = False
     """Distances between rows are those of the originals."""
     keeps_mean: bool = False
+    """The mean of the released values is that of the originals."""
     keeps_sums: bool = False
-    """Sums of released values are those of the originals: two publications tell a newcomer's."""
+    """Sums of released values are those of the originals: two publications disclose the value of a new person."""
     adds_noise: bool = False
-    """Each row has a number of its own: it is tried to average it away."""
+    """Each row gets a random number: the audit tries to average it out."""
     stays_near: bool = False
     """Values lie around the original ones."""
     moves_by_constant: bool = False
+    """x + b, with one b for all rows."""
     multiplies: bool = False
+    """x times a number."""
     has_bands: bool = False
     """The whole part names a band, the rest is a place in it."""
     moves_digits: int = 0

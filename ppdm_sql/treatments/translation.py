@@ -41,7 +41,7 @@ class Translation(AffineTreatment):
     summary = "x + e, one secret constant for each column; dates move by whole days"
     undone_by = "one known value"
     traits = Traits(
-        mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True, keeps_order=True,
+        mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True,
         moves_by_constant=True,
     )  # fmt: skip
     kinds = (*NUMBERS, *TIMES)

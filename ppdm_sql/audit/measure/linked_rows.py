@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.read.subject import Column, Subject
     from ppdm_sql.groups.search import BoolArray, IntArray
 
-"""Treatments that put rows together: one is there for it, one does it by its decimals."""
 _FINEST, _LARGEST = 1e-8, 2.0**53
 
 

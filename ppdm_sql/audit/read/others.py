@@ -26,6 +26,7 @@ from ppdm_sql.audit.read.version import (
 )
 from ppdm_sql.errors import BindError, PpdmError
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.release.lineage import may_share, table_of_origin
 from ppdm_sql.release.version import same_persons
 from ppdm_sql.store.catalog import published_entry
 from ppdm_sql.store.publications import list_publications
@@ -193,8 +194,9 @@ def _published(
 
 
 def _are_of_one_table(read: Audited, published: PublishedRelease) -> bool:
-    here = {origin for column in read.columns for origin in column.source.origins}
-    return any(column.origins & here for column in published.columns)
+    here = {one for column in read.columns for one in column.source.origins}
+    there = {one for column in published.columns for one in column.origins}
+    return may_share(*(frozenset(map(table_of_origin, side)) for side in (here, there)))
 
 
 def _label(read: Audited, entry: Entry) -> str:
