@@ -23,7 +23,7 @@ The rooms, from the top; each imports only from those below it:
     delivery    files put in their place        store        the owner's tables, keys, folder
     foreign     files of others, in a child     treatments   one file each, and kernels
     language    text to statements and back     engine       DuckDB and SQL trees
-    randomness, parameters, types, scratch, harmless, about, names, errors: small ones that everybody uses
+    randomness, parameters, types, scratch, terminal_text, about, names, errors: small ones that everybody uses
 """
 
 from __future__ import annotations

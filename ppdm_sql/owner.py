@@ -24,7 +24,7 @@ from ppdm_sql.audit.report.files import (
 from ppdm_sql.audit.run import audit_release
 from ppdm_sql.engine.result import Result, in_a_row
 from ppdm_sql.errors import StatementError
-from ppdm_sql.groups.clause import bind_grouping
+from ppdm_sql.groups.bind import bind_grouping
 from ppdm_sql.groups.hierarchies import (
     StoredHierarchies,
     create_hierarchy,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ppdm_sql.groups.clause import bind_grouping
+from ppdm_sql.groups.bind import bind_grouping
 from ppdm_sql.language.script import parse_name
 
 if TYPE_CHECKING:

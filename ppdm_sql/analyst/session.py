@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ppdm_sql.analyst.parameters import to_message
+from ppdm_sql.delivery.release_info import INFO
 from ppdm_sql.errors import EngineError, PpdmError, Refused, Span, StatementError, StoreError
 from ppdm_sql.foreign.channel import Gone, Late, TooLarge
 from ppdm_sql.foreign.process import ForeignProcess, Limits
-from ppdm_sql.names import QualifiedName
 
 if TYPE_CHECKING:
     import os
@@ -31,7 +31,6 @@ _ERRORS: dict[str, type[PpdmError]] = {
     error.__name__: error for error in (EngineError, Refused, StatementError)
 }
 _WORKER = "ppdm_sql.analyst.worker"
-_INFO = QualifiedName.of("main", "release_info")
 
 
 class Analyst:
@@ -182,7 +181,7 @@ class Analyst:
                 process = ForeignProcess(self._path, _WORKER, self._limits)
             except (Refused, StoreError) as error:
                 raise self._not_a_publication(error) from None
-            if _INFO not in process.tables or self._is_closed:
+            if INFO not in process.tables or self._is_closed:
                 process.end()
                 raise _closed() if self._is_closed else self._not_a_publication()
             self._tables = sorted(str(name) for name in process.tables)

@@ -32,7 +32,7 @@ from ppdm_sql.audit.report.script import redacted
 from ppdm_sql.engine.duckdb import engine_version
 from ppdm_sql.errors import PpdmError
 from ppdm_sql.groups.compile import find_grouping
-from ppdm_sql.groups.ladders import climb, group_numbers
+from ppdm_sql.groups.hierarchy_levels import climb, group_numbers
 from ppdm_sql.language.syntax import Role
 
 if TYPE_CHECKING:

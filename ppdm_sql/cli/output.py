@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ppdm_sql.harmless import harmless
+from ppdm_sql.terminal_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

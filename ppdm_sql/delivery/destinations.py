@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import secrets
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Self, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Self, TypeAlias
 from urllib.parse import quote as percent_encode
 
 import pyarrow as pa
 from sqlglot import exp
 
+from ppdm_sql.delivery.release_info import INFO, INFO_KEY, INFO_TYPES
 from ppdm_sql.delivery.signature import sign
 from ppdm_sql.delivery.workplace import digest_of, put_file, put_folder
 from ppdm_sql.engine.duckdb_errors import OpenError
@@ -25,46 +26,12 @@ from ppdm_sql.names import Name, QualifiedName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from ppdm_sql.delivery.release_info import Info
     from ppdm_sql.engine.duckdb import Engine
-
-INFO = QualifiedName.of("main", "release_info")
-"""The table that says what else is there."""
-INFO_KEY = "ppdm:release_info"
-"""Where a Parquet file has its row of that table, among its metadata, as JSON: a second file in the
-folder would keep readers from taking the folder as one table."""
-INFO_TYPES = pa.schema(
-    {
-        "release": pa.string(),
-        "version": pa.int32(),
-        "published_at": pa.timestamp("us"),
-        "rows": pa.int64(),
-        "treatments": pa.string(),
-        "targets": pa.string(),
-        "publication": pa.string(),
-        "agreement": pa.string(),
-        "accepted": pa.string(),
-    }
-)
-
-
-class Info(TypedDict):
-    """What `release_info` says of one release."""
-
-    release: str
-    version: int | None
-    published_at: datetime
-    rows: int
-    treatments: str
-    targets: str | None
-    publication: str
-    agreement: str | None
-    accepted: str | None
-
 
 _PATIENCE_S = 30.0
 _AGAIN_S = 0.02

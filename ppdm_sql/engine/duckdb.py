@@ -131,6 +131,19 @@ class Engine:
             self.run(exp.Insert(this=target, expression=rows.from_(table_of(incoming))))
 
     @contextmanager
+    def temporary_table(self, prefix: str, rows: exp.Select) -> Iterator[QualifiedName]:
+        """Give rows as they are now, beside the owner's database and for a while."""
+        name = QualifiedName.of("temp", "main", f"{prefix}_{secrets.token_hex(8)}")
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        table = table_of(name)
+        self.run(exp.Create(this=table, kind="TABLE", expression=rows, properties=temporary))
+        try:
+            yield name
+        finally:
+            with suppress(EngineError):  # in an aborted transaction it is gone already
+                self.run(exp.Drop(tables=[table.copy()], kind="TABLE"))
+
+    @contextmanager
     def lend(self, data: pa.Table | pa.RecordBatchReader) -> Iterator[QualifiedName]:
         """Let statements of a block read a table that is in memory and stays there."""
         # A name of its own each time: the owner may have anything called anything.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from ppdm_sql.harmless import harmless
+from ppdm_sql.terminal_text import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

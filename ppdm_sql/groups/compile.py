@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ppdm_sql.errors import Span
-    from ppdm_sql.groups.shapes import Hierarchy
+    from ppdm_sql.groups.hierarchy_kinds import Hierarchy
     from ppdm_sql.language.syntax import TargetClause
     from ppdm_sql.names import Name
     from ppdm_sql.parameters import Parameter

@@ -13,8 +13,15 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
-from ppdm_sql.groups.ladders import check_dates, check_listed, check_ranges
-from ppdm_sql.groups.shapes import SUPPRESSED, Dates, Hierarchy, Listed, Ranges, SuppressDigits
+from ppdm_sql.groups.hierarchy_kinds import (
+    SUPPRESSED,
+    Dates,
+    Hierarchy,
+    Listed,
+    Ranges,
+    SuppressDigits,
+)
+from ppdm_sql.groups.hierarchy_levels import check_dates, check_listed, check_ranges
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import (
     CreateHierarchy,
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.errors import Span
-    from ppdm_sql.groups.shapes import Shape
+    from ppdm_sql.groups.hierarchy_kinds import Shape
     from ppdm_sql.language.syntax import DescribeHierarchy, DropHierarchy
     from ppdm_sql.names import Name
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import InternalError, plural
-from ppdm_sql.groups.shapes import Dates, Ranges, SuppressDigits
+from ppdm_sql.groups.hierarchy_kinds import Dates, Ranges, SuppressDigits
 from ppdm_sql.store.figures import VersionFigure
 
 if TYPE_CHECKING:
     from ppdm_sql.groups import search
     from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.groups.findings import Findings, Generalized, Tie
+    from ppdm_sql.groups.hierarchy_kinds import Shape
     from ppdm_sql.groups.search.recoding import Recoding
-    from ppdm_sql.groups.shapes import Shape
 
 
 _SHOWN = "the rows outside show their quasi-identifiers as they are"

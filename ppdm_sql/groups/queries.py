@@ -127,7 +127,7 @@ def persons_query(plan: Plan) -> exp.Select:
 
 def reference_query(plan: Plan, column: InputColumn, by_person: bool) -> exp.Select:
     """Return how often each value of a sensitive column stands in the whole source, in order."""
-    value = told_apart(column_of(column.name.text, ROWS), column.type)
+    value = distinguishable(column_of(column.name.text, ROWS), column.type)
     counted: exp.Expr = exp.Count(this=exp.Star())
     person = grouping_of(plan).person
     if by_person and person is not None:
@@ -167,7 +167,7 @@ def _placed(node: exp.Expr) -> exp.Expr:
 
 def _originals(grouping: Grouping, by_person: bool) -> dict[str, exp.Expr]:
     carried: dict[str, exp.Expr] = {
-        f"{_ORIGINAL}{index}": told_apart(
+        f"{_ORIGINAL}{index}": distinguishable(
             exp.column(exp.to_identifier(column.name.text, quoted=True)), column.type
         )
         for index, column in enumerate(grouping.sensitive)
@@ -206,7 +206,7 @@ def persons_counted(key: exp.Column) -> exp.Expr:
     return exp.Add(this=named_persons, expression=exp.cast(exp.func("BOOL_OR", is_null), "INT"))
 
 
-def told_apart(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+def distinguishable(value: exp.Expr, type_: ColumnType) -> exp.Expr:
     """Return a sensitive value so that what is equal here is equal in Arrow, too."""
     if type_.kind is Kind.ENUM:
         return exp.cast(value, "VARCHAR")

@@ -24,8 +24,9 @@ from ppdm_sql.groups.compile import (
     label_column,
 )
 from ppdm_sql.groups.findings import Findings, Generalized, LinkedRows, Population
+from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
+from ppdm_sql.groups.hierarchy_levels import says_two_things
 from ppdm_sql.groups.high_class import find_ties, unique_untouched_query
-from ppdm_sql.groups.ladders import says_two_things
 from ppdm_sql.groups.linked_rows import (
     linked_k_query,
     linking_column,
@@ -34,7 +35,6 @@ from ppdm_sql.groups.linked_rows import (
 )
 from ppdm_sql.groups.search.cells import Scale, code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition
-from ppdm_sql.groups.shapes import SUPPRESSED
 from ppdm_sql.release.acceptance import Acceptance, Objection
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ppdm_sql.groups.shapes import SUPPRESSED
+from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
 from ppdm_sql.treatments.expressions import comparison, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import Kind

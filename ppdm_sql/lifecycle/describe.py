@@ -14,7 +14,7 @@ from ppdm_sql.engine.targets import TARGETS
 from ppdm_sql.errors import BindError, PpdmError, PrivacyWarning, placed_at, suggest
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
-from ppdm_sql.lifecycle.make import called
+from ppdm_sql.lifecycle.make_version import called
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName, chain, quote
 from ppdm_sql.release.compile import release_select
 from ppdm_sql.release.version import definition_of

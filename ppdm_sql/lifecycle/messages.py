@@ -10,7 +10,7 @@ from ppdm_sql.errors import PrivacyWarning, plural
 from ppdm_sql.groups.messages import summary_of
 
 if TYPE_CHECKING:
-    from ppdm_sql.lifecycle.make import Made
+    from ppdm_sql.lifecycle.make_version import Made
 
 _CALLER = 5
 """How far up the statement's caller is: warnings point there."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, PpdmError, Refused, TreatmentError, placed_at
-from ppdm_sql.lifecycle.make import make_version
+from ppdm_sql.lifecycle.make_version import make_version
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.release.bind import check_new_names
 from ppdm_sql.release.sources import Sources
@@ -18,7 +18,7 @@ from ppdm_sql.store import catalog
 
 if TYPE_CHECKING:
     from ppdm_sql.language.syntax import CreateRelease, DropRelease, RefreshRelease
-    from ppdm_sql.lifecycle.make import Made
+    from ppdm_sql.lifecycle.make_version import Made
     from ppdm_sql.release.releases import Releases
 
 

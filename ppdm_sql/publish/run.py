@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppdm_sql.delivery.destinations import INFO, DatabaseFile, ParquetFolder
-from ppdm_sql.delivery.target import Place, target_of
+from ppdm_sql.delivery.destinations import DatabaseFile, ParquetFolder
+from ppdm_sql.delivery.place import Place, target_of
+from ppdm_sql.delivery.release_info import INFO
 from ppdm_sql.delivery.workplace import workplace
 from ppdm_sql.errors import (
     BindError,
@@ -21,8 +22,14 @@ from ppdm_sql.errors import (
     plural,
 )
 from ppdm_sql.names import Name, QualifiedName, chain
-from ppdm_sql.publish.artefact import compare, refuse_identifiers, taken
-from ppdm_sql.publish.ledger import persons_of, published_columns, told_together
+from ppdm_sql.publish.checks import (
+    check_again,
+    check_pseudonyms,
+    compare,
+    refuse_identifiers,
+    verify_targets,
+)
+from ppdm_sql.publish.disclosed_together import disclosed_together, persons_of, published_columns
 from ppdm_sql.publish.linking import (
     linking,
     links_before,
@@ -31,14 +38,7 @@ from ppdm_sql.publish.linking import (
 )
 from ppdm_sql.publish.options import DUCKDB, PARQUET, format_of, options_of
 from ppdm_sql.publish.settling import settle_publications
-from ppdm_sql.publish.snapshot import (
-    as_published,
-    check_again,
-    check_pseudonyms,
-    settled,
-    shuffled,
-    verify_targets,
-)
+from ppdm_sql.publish.snapshot import as_published, frozen_source, shuffled, taken
 from ppdm_sql.publish.target_check import check_targets
 from ppdm_sql.publish.unlinkable import under_keys
 from ppdm_sql.release.acceptance import accepted_in
@@ -52,11 +52,12 @@ from ppdm_sql.store.publications import (
     PublishedRelease,
     new_name,
     record_publication,
-    settle,
+    set_state,
 )
 
 if TYPE_CHECKING:
-    from ppdm_sql.delivery.destinations import Destination, Info
+    from ppdm_sql.delivery.destinations import Destination
+    from ppdm_sql.delivery.release_info import Info
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import PublishRelease
     from ppdm_sql.publish.linking import Link
@@ -200,7 +201,9 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         told = (
             *shared_links(links),
             *links_before(releases, publication, [(one.outgoing, one.links) for one in written]),
-            *told_together(releases, publication, [(one.outgoing, one.version) for one in written]),
+            *disclosed_together(
+                releases, publication, [(one.outgoing, one.version) for one in written]
+            ),
         )
         if told and options.is_strict:
             raise Refused(
@@ -226,7 +229,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
 def _record_done(engine: Engine, publication: Publication) -> None:
     try:
         with engine.transaction():
-            settle(engine, publication.name, DONE)
+            set_state(engine, publication.name, DONE)
     except EngineError:
         raise StoreError(
             f"'{publication.path}' is published, but the store could not record it",
@@ -266,7 +269,7 @@ def _write_release(
     is_renamed = publication.unlinkable and bool(links)
     listed = [Name(column.name) for column in version.columns]
     accepted = (*version.release.accepted, *accepted_in(wanted.options, listed))
-    with settled(version) as fixed:
+    with frozen_source(version) as fixed:
         check_again(fixed, accepted)
         with under_keys(releases, fixed, publication) as keyed, taken(keyed) as snapshot:
             refuse_identifiers(snapshot)

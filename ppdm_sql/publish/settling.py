@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppdm_sql.delivery.workplace import digest_of, is_left
-from ppdm_sql.store.publications import DONE, PENDING, UNKNOWN, list_publications, settle
+from ppdm_sql.store.publications import DONE, PENDING, UNKNOWN, list_publications, set_state
 
 if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
@@ -25,7 +25,7 @@ def settle_publications(engine: Engine) -> None:
         return
     with engine.transaction():
         for one in pending:
-            settle(engine, one.name, _state(one))
+            set_state(engine, one.name, _state(one))
 
 
 def _state(publication: Publication) -> str | None:

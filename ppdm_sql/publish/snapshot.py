@@ -1,27 +1,26 @@
-"""What is written of one release: its rows in an order of their own, and what is checked of them."""
+"""The snapshot: what goes out is materialised once, checked as it is, and compared with the file.
+
+The person behind a row and its sensitive originals are kept beside it for that, and not written.
+"""
 
 from __future__ import annotations
 
 import re
-import secrets
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ppdm_sql.engine.kernel import Kernel
-from ppdm_sql.engine.sql import column_of, table_of
-from ppdm_sql.errors import EngineError, Refused, TreatmentError, plural
-from ppdm_sql.groups.compile import find_grouping
-from ppdm_sql.groups.run import Generalizing
-from ppdm_sql.language.syntax import TableSource
-from ppdm_sql.lifecycle.averages import noise_that_averages
-from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
-from ppdm_sql.lifecycle.twins import find_twins
-from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
-from ppdm_sql.release.acceptance import settle
-from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query, source_table
+from ppdm_sql.engine.sql import column_of, named, table_of
+from ppdm_sql.errors import InternalError, Refused
+from ppdm_sql.groups.compile import HIGH, find_grouping, grouped_select, high_flag
+from ppdm_sql.groups.queries import distinguishable
+from ppdm_sql.language.syntax import Role, TableSource
+from ppdm_sql.names import STORE_CATALOG, Name
+from ppdm_sql.release.compile import rows_with, source_table
+from ppdm_sql.release.version import released
 from ppdm_sql.treatments.kernels.shuffle import shuffle
 
 if TYPE_CHECKING:
@@ -29,14 +28,13 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import Source
-    from ppdm_sql.publish.artefact import Snapshot
-    from ppdm_sql.release.acceptance import Acceptance
+    from ppdm_sql.names import QualifiedName
     from ppdm_sql.release.model import Release
     from ppdm_sql.release.version import Version
 
+ROWS, PERSON, STAR = "s", "ppdm_person", "ppdm_star"
 SHUFFLE = Kernel("ppdm_shuffle", ("DOUBLE",), "UBIGINT", shuffle)
 """Registered when the owner connects."""
-_ROWS = "s"
 _ENUM = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 # What DuckDB 1.4 cannot read, or a file of storage version 1.2 cannot hold (tried, one by one).
 _UNREADABLE = re.compile(r"\b(?:VARIANT|GEOMETRY|TIME_NS|TIMESTAMPTZ_NS|TUPLE)\b|\bSTRUCT(?!\()")
@@ -47,8 +45,34 @@ _STORED = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The rows of a version as they go out, with what they are checked by beside them."""
+
+    version: Version
+    table: QualifiedName
+    columns: tuple[tuple[str, str], ...]
+    """The released columns with their types; the table has more."""
+    identifiers: tuple[tuple[str, Name], ...]
+    """Columns of the table that hold an IDENTIFIER, and how it is called."""
+
+    def rows(self) -> exp.Table:
+        """Return the table as it stands behind FROM."""
+        return table_of(self.table, ROWS)
+
+    def count(self) -> int:
+        """Return how many rows go out."""
+        return self.counts([exp.Count(this=exp.Star())])[0]
+
+    def counts(self, counts: Sequence[exp.Expr]) -> list[int]:
+        """Count several things in one pass over the rows."""
+        shown = [named(tree, f"c{index}") for index, tree in enumerate(counts)]
+        (row,) = self.version.engine.query(exp.select(*shown).from_(self.rows())).to_pylist()
+        return [int(value or 0) for value in row.values()]  # of nothing but NULLs, it is NULL
+
+
 @contextmanager
-def settled(version: Version) -> Iterator[Version]:
+def frozen_source(version: Version) -> Iterator[Version]:
     """Give a version whose source gives the same rows to whoever reads it.
 
     A query or a view may draw, a file may change: what is verified and what is written would be
@@ -60,16 +84,10 @@ def settled(version: Version) -> Iterator[Version]:
     if release.grouping is None or _stays(engine, release.source):
         yield version
         return
-    copy = QualifiedName.of("temp", "main", f"ppdm_source_{secrets.token_hex(8)}")
-    columns = [column_of(name.text, _ROWS) for name in _used_columns(release)]
-    rows = exp.select(*columns).from_(source_table(release.source, _ROWS))
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    engine.run(exp.Create(this=table_of(copy), kind="TABLE", expression=rows, properties=temporary))
-    try:
+    columns = [column_of(name.text, ROWS) for name in _used_columns(release)]
+    rows = exp.select(*columns).from_(source_table(release.source, ROWS))
+    with engine.temporary_table("ppdm_source", rows) as copy:
         yield replace(version, release=replace(release, source=TableSource(copy)))
-    finally:
-        with suppress(EngineError):  # in an aborted transaction it is gone already
-            engine.run(exp.Drop(tables=[table_of(copy)], kind="TABLE"))
 
 
 def _stays(engine: Engine, source: Source) -> bool:
@@ -90,6 +108,53 @@ def _used_columns(release: Release) -> list[Name]:
     return list(dict.fromkeys(names))
 
 
+@contextmanager
+def taken(version: Version) -> Iterator[Snapshot]:
+    """Give a version's rows as they are now, beside the owner's database and for a while."""
+    engine = version.engine
+    carried, identifiers = _carried(version)
+    grouping = find_grouping(version.release)
+    rows = (
+        rows_with(version, carried)
+        if grouping is None
+        else grouped_select(version, carried, suppressed_flag=STAR)
+    )
+    columns = engine.columns(version.select())
+    if [name for name, _ in columns] != [column.name for column in released(version.columns)]:
+        raise InternalError(f"the columns of '{version.entry.name}' are not those of its version")
+    with engine.temporary_table("ppdm_snapshot", rows) as table:
+        yield Snapshot(version, table, tuple(columns), identifiers)
+
+
+def sensitive_column(index: int) -> str:
+    """Return the name under which the original of a sensitive column is kept."""
+    return f"ppdm_sensitive_{index}"
+
+
+def _carried(version: Version) -> tuple[dict[str, exp.Expr], tuple[tuple[str, Name], ...]]:
+    """Return what is kept beside the rows: person, IDENTIFIERs, sensitive originals, high class."""
+    carried: dict[str, exp.Expr] = {}
+    identifiers: list[tuple[str, Name]] = []
+    for rule in version.release.rules:
+        if rule.role is Role.KEY:
+            carried[PERSON] = _of_source(rule.columns[0].name)
+        elif rule.role is Role.IDENTIFIER:
+            for column, name in zip(rule.columns, rule.names, strict=True):
+                kept = f"ppdm_identifier_{len(identifiers)}"
+                carried[kept] = exp.cast(_of_source(column.name), "VARCHAR")
+                identifiers.append((kept, name))
+    grouping = find_grouping(version.release)
+    for index, column in enumerate(grouping.sensitive if grouping else ()):
+        carried[sensitive_column(index)] = distinguishable(_of_source(column.name), column.type)
+    if grouping is not None and grouping.when is not None:
+        carried[HIGH] = high_flag(grouping.when)
+    return carried, tuple(identifiers)
+
+
+def _of_source(name: Name) -> exp.Column:
+    return exp.column(exp.to_identifier(name.text, quoted=True))
+
+
 def as_published(snapshot: Snapshot, is_parquet: bool) -> list[exp.Expr]:
     """Return the columns as they are published: in types that any client reads."""
     return [_published(name, type_, is_parquet) for name, type_ in snapshot.columns]
@@ -103,68 +168,6 @@ def shuffled(snapshot: Snapshot, shown: Sequence[exp.Expr]) -> exp.Select:
     return exp.select(*columns).from_(snapshot.rows()).order_by(draw)
 
 
-def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> None:
-    """Refuse what CREATE RELEASE would refuse of the rows as they are now."""
-    query = counts_query(version, identifying_aggregates(version.release))
-    if query is not None:
-        (found,) = version.engine.query(query).to_pylist()
-        settle(identifying_columns(version, found)[0], accepted)
-        if KEYS in found:
-            settle(noise_that_averages(version.release, found[KEYED_ROWS], found[KEYS]), accepted)
-    settle(find_twins(version), accepted)
-
-
-def verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
-    """Hold the rows of today against what a version promises; return the targets it reaches.
-
-    GENERALIZE is measured again: rows that came since the release was made are in it, too. Raises
-    when a target is missed; then nothing is published.
-    """
-    version.check_types()
-    grouping = find_grouping(version.release)
-    if grouping is None:
-        return ()
-    generalizing = Generalizing(version, lambda _: None)
-    population = generalizing.population()
-    generalizing.verify(population)
-    linked = generalizing.linked_rows(population)
-    objection = generalizing.linking_objection(linked)
-    settle([objection] if objection else [], accepted)
-    only = " (high class only)" if grouping.when is not None else ""
-    said = [f"{target}{only}" for target in grouping.targets]
-    if linked is not None:
-        said.append(f"k = {linked.k} over all rows of a person{only}")
-    if grouping.hides_sensitive(version.release):
-        said.append("rows kept as * show no SENSITIVE value")
-    return tuple(said)
-
-
-def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]) -> None:
-    """Raise when other keys made fewer names of as many values."""
-    usual = version.select().subquery(exp.to_identifier(_ROWS, quoted=True))
-    before, after = (_distinct(version.engine, rows, columns) for rows in (usual, written.copy()))
-    for column, expected, found in zip(columns, before, after, strict=True):
-        if found < expected:
-            lost = plural(expected - found, "value")
-            raise TreatmentError(
-                f"pseudonym: {lost} of '{column}' would get the same pseudonym as another",
-                hint="publish again, which draws another key; or write a longer one: length => …",
-                code="names_collide",
-            )
-
-
-def _distinct(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> list[int]:
-    counts = [
-        exp.alias_(
-            exp.Count(this=exp.Distinct(expressions=[_column(column)])),
-            exp.to_identifier(f"c{index}", quoted=True),
-        )
-        for index, column in enumerate(columns)
-    ]
-    (row,) = engine.query(exp.select(*counts).from_(rows)).to_pylist()
-    return list(row.values())
-
-
 def _published(name: str, type_: str, is_parquet: bool) -> exp.Expr:
     """Return a column as it is published: the type of an ENUM lists values that no row has."""
     if _UNREADABLE.search(_ENUM.sub("", type_)):
@@ -173,17 +176,13 @@ def _published(name: str, type_: str, is_parquet: bool) -> exp.Expr:
             hint="cast it in a (SELECT …) source",
             code="wrong_type",
         )
-    column: exp.Expr = _column(name)
+    column: exp.Expr = exp.column(exp.to_identifier(name, quoted=True))
     plain = _ENUM.sub("VARCHAR", type_).replace(_NULL, "INTEGER")
     if is_parquet and plain in ("HUGEINT", "UHUGEINT"):
         plain = "DECIMAL(38,0)"  # DuckDB would write a DOUBLE, which is another number
     if plain != type_:
         column = exp.Cast(this=column, to=exp.var(plain))
     return exp.alias_(column, exp.to_identifier(name, quoted=True))
-
-
-def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True))
 
 
 def _random() -> exp.Expr:

@@ -15,14 +15,14 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.groups.compile import HIGH, alike, find_grouping, fixed_quasi
-from ppdm_sql.groups.queries import told_apart
-from ppdm_sql.publish.artefact import PERSON, ROWS, STAR, sensitive_column
+from ppdm_sql.groups.queries import distinguishable
+from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR, sensitive_column
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.groups.compile import BoundTarget, Grouping
-    from ppdm_sql.publish.artefact import Snapshot
+    from ppdm_sql.publish.snapshot import Snapshot
 
 _CLASS, _PERSON, _VALUE = "c", "p", "v"
 _SHOWN, _WHOLE = "shown", "whole"
@@ -196,7 +196,7 @@ def _distinct(column: str) -> exp.Expr:
 def _whole(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Select:
     """Return the persons and values of the whole source."""
     assert target.column is not None
-    value = told_apart(column_of(target.column.name.text, ROWS), target.column.type)
+    value = distinguishable(column_of(target.column.name.text, ROWS), target.column.type)
     key = None if grouping.person is None else grouping.person.name.text
     shown = {**_person(grouping, key), _VALUE: value}
     rows = exp.select(*(named(tree, name) for name, tree in shown.items()))

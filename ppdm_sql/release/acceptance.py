@@ -101,7 +101,7 @@ def _acceptance(value: object, option: Option, columns: list[Name]) -> Acceptanc
     return Acceptance(code, next(name for name in columns if name == Name(column)))
 
 
-def settle(objections: Iterable[Objection], accepted: Iterable[Acceptance]) -> None:
+def raise_unaccepted(objections: Iterable[Objection], accepted: Iterable[Acceptance]) -> None:
     """Raise the first objection that was not accepted."""
     known = tuple(accepted)
     for one in objections:

@@ -25,10 +25,10 @@ from ppdm_sql.release.ancestry import column_ancestors
 from ppdm_sql.release.lineage import column_identity, column_origins, written_source
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.source_names import resolve_source
-from ppdm_sql.treatments.elsewhere import INSTEAD
 from ppdm_sql.treatments.generalized_column import Generalize as Generalized
 from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.treatments.words_of_other_tools import INSTEAD
 from ppdm_sql.types import VARCHAR, Kind
 
 if TYPE_CHECKING:

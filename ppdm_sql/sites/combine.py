@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.delivery.destinations import DatabaseFile
+from ppdm_sql.delivery.place import Place, target_of
 from ppdm_sql.delivery.signature import public_key_of
-from ppdm_sql.delivery.target import Place, target_of
 from ppdm_sql.delivery.workplace import workplace
 from ppdm_sql.errors import BindError, plural
 from ppdm_sql.names import Name, chain
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-    from ppdm_sql.delivery.destinations import Info
+    from ppdm_sql.delivery.release_info import Info
     from ppdm_sql.engine.duckdb import Engine
 
 HOW = ("stack", "join")

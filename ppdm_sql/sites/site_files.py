@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ppdm_sql.delivery.destinations import INFO
+from ppdm_sql.delivery.release_info import INFO
 from ppdm_sql.delivery.signature import verified_copy
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, Refused, StoreError, suggest

@@ -172,7 +172,7 @@ def record_publication(
     engine.insert(owner_table("published_columns"), pa.Table.from_pylist(columns, schema=_COLUMNS))
 
 
-def settle(engine: Engine, publication: str, state: str | None) -> None:
+def set_state(engine: Engine, publication: str, state: str | None) -> None:
     """Write down what became of a publication; None: nothing went out."""
     if state is None:
         engine.run(

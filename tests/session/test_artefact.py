@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from ppdm_sql.errors import PrivacyWarning, Refused
-from ppdm_sql.publish import artefact, run, snapshot
+from ppdm_sql.publish import run, snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +144,7 @@ def test_a_file_that_is_not_the_snapshot_is_not_published(
 ) -> None:
     shuffled = snapshot.shuffled
 
-    def damaged(taken: artefact.Snapshot, shown: list[object]) -> object:
+    def damaged(taken: snapshot.Snapshot, shown: list[object]) -> object:
         from sqlglot import parse_one
 
         text = shuffled(taken, shown).sql("duckdb")  # type: ignore[arg-type]

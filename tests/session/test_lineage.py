@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ppdm_sql.engine.duckdb import Engine
-    from ppdm_sql.groups.shapes import Hierarchy
+    from ppdm_sql.groups.hierarchy_kinds import Hierarchy
     from ppdm_sql.language.syntax import QuerySource, Source
     from ppdm_sql.owner import Owner
     from ppdm_sql.release.model import SourceColumn

@@ -9,7 +9,7 @@ import pytest
 
 from ppdm_sql import BindError, PpdmError, StatementError, TreatmentError
 from ppdm_sql.treatments import TREATMENTS
-from ppdm_sql.treatments.elsewhere import INSTEAD
+from ppdm_sql.treatments.words_of_other_tools import INSTEAD
 
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner

@@ -27,7 +27,7 @@ end = lambda *_: os._exit(9)
 if sys.argv[3] == "before":
     DatabaseFile.put = ParquetFolder.put = end
 else:
-    run.settle = end
+    run.set_state = end
 owner.publish("r.t", to=sys.argv[2], format=sys.argv[4])
 """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ppdm_sql.audit.attacks.units import Model
+    from ppdm_sql.audit.attacks.tools.units import Model
     from ppdm_sql.groups.search import FloatArray
 
 LEAST_STEP = 1e-7

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered
-from ppdm_sql.audit.attacks.spacing import gaps_of, step_of
+from ppdm_sql.audit.attacks.tools.spacing import gaps_of, step_of
 from ppdm_sql.treatments.kernels.bands import END_OF_BAND
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import gain
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.tools.units import safe_unit
 from ppdm_sql.groups.search.cells import numbered
 
 if TYPE_CHECKING:

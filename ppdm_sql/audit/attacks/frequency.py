@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_label, halves
+from ppdm_sql.audit.attacks.tools.everybody import whole
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Aim, Scene

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, hits, tolerance
-from ppdm_sql.audit.attacks.units import is_turned_alone, safe_unit
+from ppdm_sql.audit.attacks.tools.everybody import whole
+from ppdm_sql.audit.attacks.tools.units import is_turned_alone, safe_unit
 from ppdm_sql.audit.measure.shape import matrices
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.likeness import is_comparable, unlikeness
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
-from ppdm_sql.audit.attacks.units import is_turned_alone, safe_unit
+from ppdm_sql.audit.attacks.tools.units import is_turned_alone, safe_unit
 from ppdm_sql.audit.read.subject import Values
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.digit_shift import decimals_of, has_few_decimals
-from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
-from ppdm_sql.audit.attacks.two_sides import keeps_mean_alone
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.tools.everybody import whole
+from ppdm_sql.audit.attacks.tools.two_sides import keeps_mean_alone
+from ppdm_sql.audit.attacks.tools.units import safe_unit
 
 if TYPE_CHECKING:
     from ppdm_sql.audit.attacks.protocol import Aim, Scene

@@ -12,13 +12,13 @@ import numpy as np
 
 from ppdm_sql.audit.attacks.band_edges import fit_bands
 from ppdm_sql.audit.attacks.digit_shift import decimals_of, moved, moves
-from ppdm_sql.audit.attacks.two_sides import fit_sides
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.tools.two_sides import fit_sides
+from ppdm_sql.audit.attacks.tools.units import safe_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ppdm_sql.audit.attacks.units import Model
+    from ppdm_sql.audit.attacks.tools.units import Model
     from ppdm_sql.groups.search import FloatArray
     from ppdm_sql.treatments.traits import Traits
 

@@ -14,7 +14,7 @@ from ppdm_sql.audit.attacks.models import (
     exact_model,
     likely_model,
 )
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.tools.units import safe_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.tools.units import safe_unit
 from ppdm_sql.audit.measure.shape import matrices
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ppdm_sql.audit.attacks.everybody import whole
 from ppdm_sql.audit.attacks.protocol import SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
-from ppdm_sql.audit.attacks.units import safe_unit
+from ppdm_sql.audit.attacks.tools.everybody import whole
+from ppdm_sql.audit.attacks.tools.units import safe_unit
 from ppdm_sql.errors import plural
 
 if TYPE_CHECKING:

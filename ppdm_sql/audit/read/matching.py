@@ -12,15 +12,15 @@ import pyarrow.compute as pc
 from ppdm_sql.audit.attacks.protocol import Background
 from ppdm_sql.audit.read.subject import codes_of, labels_of
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.groups.ladders import climb
+from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED, Listed
+from ppdm_sql.groups.hierarchy_levels import climb
 from ppdm_sql.groups.search.cells import numbered
-from ppdm_sql.groups.shapes import SUPPRESSED, Listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ppdm_sql.groups.hierarchy_kinds import Shape
     from ppdm_sql.groups.search import BoolArray, IntArray
-    from ppdm_sql.groups.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True)

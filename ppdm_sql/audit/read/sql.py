@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.groups.compile import find_grouping, grouped_select, high_flag
-from ppdm_sql.groups.queries import persons_counted, told_apart
+from ppdm_sql.groups.queries import distinguishable, persons_counted
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.compile import rows_with, source_table
 from ppdm_sql.types import Kind
@@ -123,9 +123,9 @@ def audited_rows(plan: Plan, linked: Sequence[Name] = ()) -> exp.Select:
     for index, column in enumerate(columns):
         released = _column(column.name.text)
         original = _column(f"{_CARRIED}{index}")
-        own = told_apart(original.copy(), column.source.type)
+        own = distinguishable(original.copy(), column.source.type)
         shown[released_column(index)] = (
-            _plain(told_apart(released.copy(), column.type), column.type)
+            _plain(distinguishable(released.copy(), column.type), column.type)
             if column.is_numeric
             else exp.cast(released.copy(), "VARCHAR")
         )
@@ -181,7 +181,7 @@ def reference_values(plan: Plan, column: AuditedColumn, by_person: bool) -> exp.
         shown[_KEY] = _column(person.name.text)
         counted = persons_counted(_column(_KEY))
     inner = exp.select(*_named(shown)).from_(source_table(plan.release.source, _ROWS))
-    value = told_apart(_column(_VALUE), column.source.type)
+    value = distinguishable(_column(_VALUE), column.source.type)
     # What is equal to the engine can be two texts: a month and thirty days. Each stands for itself.
     compared = _plain(value, column.source.type)
     native = exp.AnyValue(this=value.copy())
@@ -221,7 +221,7 @@ def background_rows(
     }
     for name, column in values.items():
         value = _in_type(_column(column.name.text), column.type)
-        shown[name] = _plain(told_apart(value, column.type), column.type)
+        shown[name] = _plain(distinguishable(value, column.type), column.type)
     return exp.select(*_named(shown)).from_(table_of(table, _ROWS))
 
 

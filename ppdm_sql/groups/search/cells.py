@@ -14,17 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.groups.ladders import Ladder, climb, group_numbers
+from ppdm_sql.groups.hierarchy_kinds import Dates, OnlySuppress, Ranges
+from ppdm_sql.groups.hierarchy_levels import Ladder, climb, group_numbers
 from ppdm_sql.groups.search.problem import Axis, Problem, Sensitive
-from ppdm_sql.groups.shapes import Dates, OnlySuppress, Ranges
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.groups.compile import GroupedColumn
+    from ppdm_sql.groups.hierarchy_kinds import Hierarchy
     from ppdm_sql.groups.search.problem import FloatArray, IntArray
-    from ppdm_sql.groups.shapes import Hierarchy
 
 _MEASURED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
 _MOST = 2**62

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ppdm_sql.groups.ladders import group_numbers
+from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
+from ppdm_sql.groups.hierarchy_levels import group_numbers
 from ppdm_sql.groups.search.cuts import Ranges
 from ppdm_sql.groups.search.losses import precision
-from ppdm_sql.groups.shapes import SUPPRESSED
 
 if TYPE_CHECKING:
-    from ppdm_sql.groups.ladders import Ladder
+    from ppdm_sql.groups.hierarchy_levels import Ladder
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.cuts import Groups
     from ppdm_sql.groups.search.mondrian import Partition

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.errors import TreatmentError
-from ppdm_sql.groups.ladders import (
+from ppdm_sql.groups.hierarchy_kinds import OnlySuppress, SuppressDigits
+from ppdm_sql.groups.hierarchy_levels import (
     Ladder,
     check_dates,
     check_listed,
@@ -21,7 +22,6 @@ from ppdm_sql.groups.ladders import (
     climb,
     group_numbers,
 )
-from ppdm_sql.groups.shapes import OnlySuppress, SuppressDigits
 
 
 def labels(ladder: Ladder) -> list[list[str | None]]:

@@ -11,10 +11,10 @@ import pytest
 
 from ppdm_sql.audit.attacks.linking import expected_links, population
 from ppdm_sql.audit.read.matching import Shared, climbed, match
-from ppdm_sql.groups.shapes import Listed, OnlySuppress, Ranges, SuppressDigits
+from ppdm_sql.groups.hierarchy_kinds import Listed, OnlySuppress, Ranges, SuppressDigits
 
 if TYPE_CHECKING:
-    from ppdm_sql.groups.shapes import Shape
+    from ppdm_sql.groups.hierarchy_kinds import Shape
 
 RANGES = Ranges((Decimal(10), Decimal(20)), Decimal(0))
 TOWNS = Listed(

@@ -14,7 +14,7 @@ from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.mean_kept import MeanKept, given_back
 from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Finding, Scene
 from ppdm_sql.audit.attacks.scoring import chance_number, tolerance
-from ppdm_sql.audit.attacks.spacing import gaps_of, step_of
+from ppdm_sql.audit.attacks.tools.spacing import gaps_of, step_of
 from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.kernels.bands import Bands
 from ppdm_sql.treatments.kernels.digits import shift_digits

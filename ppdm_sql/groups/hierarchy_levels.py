@@ -17,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ppdm_sql.errors import TreatmentError, plural
-from ppdm_sql.groups.shapes import SUPPRESSED, Dates, Listed, Ranges, SuppressDigits
+from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED, Dates, Listed, Ranges, SuppressDigits
 from ppdm_sql.language.syntax.hierarchies import DATE_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.groups.shapes import Shape
+    from ppdm_sql.groups.hierarchy_kinds import Shape
 
 _MOST_DIGITS = 64
 _MOST = Decimal(10) ** 15

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.audit.attacks.units import Model
+    from ppdm_sql.audit.attacks.tools.units import Model
     from ppdm_sql.groups.search import FloatArray
     from ppdm_sql.treatments.traits import Traits
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.delivery.destinations import INFO, INFO_KEY, INFO_TYPES, parquet_name
+from ppdm_sql.delivery.destinations import parquet_name
+from ppdm_sql.delivery.release_info import INFO, INFO_KEY, INFO_TYPES
 from ppdm_sql.errors import BindError, PpdmError, Refused
 from ppdm_sql.foreign.files import ForeignFile
 from ppdm_sql.foreign.process import Limits

@@ -101,7 +101,7 @@ def _repeats_persons(version: Version) -> bool:
     return bool(version.engine.query(query).column(_COUNT)[0].as_py())
 
 
-def told_together(
+def disclosed_together(
     releases: Releases, publication: Publication, outgoing: Sequence[tuple[Outgoing, Version]]
 ) -> Iterator[str]:
     """Say what this publication gives away together with those before it."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.groups.compile import BoundTarget, GroupedColumn, Grouping
-from ppdm_sql.groups.shapes import Hierarchy, OnlySuppress
+from ppdm_sql.groups.hierarchy_kinds import Hierarchy, OnlySuppress
 from ppdm_sql.groups.when import bind_when
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.types import Kind

@@ -10,9 +10,9 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import create_schema, table_of, to_sql
 from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError
 from ppdm_sql.groups.compile import COMBINATIONS, SLOT, find_grouping
+from ppdm_sql.groups.hierarchy_kinds import Listed, SuppressDigits
 from ppdm_sql.groups.messages import figures_of, warnings_of
 from ppdm_sql.groups.run import Generalizing
-from ppdm_sql.groups.shapes import Listed, SuppressDigits
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
@@ -21,7 +21,7 @@ from ppdm_sql.lifecycle.other_persons import other_persons
 from ppdm_sql.lifecycle.twins import find_twins
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
-from ppdm_sql.release.acceptance import settle
+from ppdm_sql.release.acceptance import raise_unaccepted
 from ppdm_sql.release.compile import KEYED_ROWS, KEYS, ROWS, checks_query, statistics_query
 from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
@@ -157,7 +157,7 @@ class _Making:
         if self.is_refresh:
             known = self.version.release.accepted
             return [*warnings, *(one.what for one in objections if one.accepting not in known)]
-        settle(objections, self.version.release.accepted)
+        raise_unaccepted(objections, self.version.release.accepted)
         return list(warnings)
 
     def _generalizing(self, drawn: dict[str, Drawn]) -> Generalizing | None:

@@ -1,0 +1,1 @@
+"""What several attacks use; none of these is an attack."""
