@@ -301,9 +301,9 @@ class Owner:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
         return self._engine.progress()
 
-    def on_stage(self, tell: Callable[[str], None]) -> None:
+    def on_stage(self, report: Callable[[str], None]) -> None:
         """Have `tell` called with what is being done, for a progress bar."""
-        self._releases = replace(self._releases, on_stage=tell)
+        self._releases = replace(self._releases, on_stage=report)
 
     def on_passphrase(self, ask: Callable[[bool], str]) -> None:
         """Have `ask` called for the passphrase of an agreement file, with whether it is new.

@@ -157,7 +157,7 @@ class Analyst:
 
     def _ask(self, query: str, values: object) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         def check(message: dict[str, Any]) -> None:
-            _raise_told(message, query)
+            _raise_reported(message, query)
 
         process = self._running()
         patience = process.patience()
@@ -271,7 +271,7 @@ def _closed() -> StatementError:
     return StatementError("this session is closed", hint="open the file again", code="closed")
 
 
-def _raise_told(message: dict[str, Any], query: str) -> None:
+def _raise_reported(message: dict[str, Any], query: str) -> None:
     """Raise what the other side says is wrong."""
     if "error" not in message:
         return

@@ -53,18 +53,18 @@ class Worker:
             relation = self._connection.sql(admitted, params=values or None)
             reader = relation.to_arrow_reader(_BATCH_ROWS)
         except PpdmError as error:
-            send(out, _told(error))
+            send(out, _described(error))
         except Exception as error:  # noqa: BLE001 - DuckDB's, or of a parse that nobody foresaw
-            send(out, _told(_redacted(error, text)))
+            send(out, _described(_redacted(error, text)))
         else:
-            send_rows(out, reader.schema, reader, lambda error: _told(_redacted(error, text)))
+            send_rows(out, reader.schema, reader, lambda error: _described(_redacted(error, text)))
 
     def _one(self, query: str, value: str) -> str:
         ((result,),) = self._connection.execute(query, [value]).fetchall()
         return str(result)
 
 
-def _told(error: PpdmError) -> dict[str, Any]:
+def _described(error: PpdmError) -> dict[str, Any]:
     span = error.span
     return {
         "error": type(error).__name__,

@@ -95,8 +95,8 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
             figures += column_figures(column)
     figures += class_figures(classes.rows, material.suppressed or 0)
     if material.suppressed is not None:
-        leaving = int((classes.of_row >= 0).sum())
-        figures.append(suppressed_figure(material.suppressed, leaving + material.suppressed))
+        released = int((classes.of_row >= 0).sum())
+        figures.append(suppressed_figure(material.suppressed, released + material.suppressed))
     generator = np.random.default_rng(SEED)
     chosen = np.arange(subject.rows)
     if subject.rows > MOST_SAMPLED:

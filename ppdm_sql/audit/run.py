@@ -151,8 +151,8 @@ def _suppressed_rows(releases: Releases, read: Audited) -> _Suppressed | None:
     table = releases.engine.query(sql.source_rows(read.version))
     rows = int(table.column(sql.COUNT)[0].as_py())
     stars = read.subject.is_suppressed
-    leaving = read.subject.rows - (0 if stars is None else int(stars.sum()))
-    return _Suppressed(rows - leaving, rows)
+    released = read.subject.rows - (0 if stars is None else int(stars.sum()))
+    return _Suppressed(rows - released, rows)
 
 
 def _precision(entry: Entry, suppressed: _Suppressed, left_out: list[str]) -> tuple[Figure, ...]:

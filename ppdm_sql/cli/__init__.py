@@ -33,7 +33,7 @@ def main(arguments: list[str] | None = None) -> None:
     except RuntimeError as error:
         # What DuckDB makes of Ctrl-C while a statement runs.
         if "interrupt" not in str(error).lower():
-            _tell_bug(error)
+            _report_bug(error)
         _stop()
     except click.ClickException as error:
         error.show()
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
         output.print_failure(error)
         sys.exit(2)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug, told without its data
-        _tell_bug(error)
+        _report_bug(error)
     sys.exit(0)
 
 
@@ -53,7 +53,7 @@ def _stop() -> NoReturn:
     sys.exit(130)
 
 
-def _tell_bug(error: Exception) -> NoReturn:
+def _report_bug(error: Exception) -> NoReturn:
     output.print_note(
         "error",
         f"{type(error).__name__}: this is a bug in ppdm-sql; its text is withheld because it "

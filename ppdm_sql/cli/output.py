@@ -179,9 +179,9 @@ def print_failure(error: PpdmError) -> None:
     if not is_json():
         print_note("error", str(error))
         return
-    told = {"code": error.code, "message": error.what, "hint": error.hint}
+    said = {"code": error.code, "message": error.what, "hint": error.hint}
     place = {"line": error.line, "column": error.column}
-    click.echo(json.dumps({"error": told | place}), err=True)
+    click.echo(json.dumps({"error": said | place}), err=True)
 
 
 def print_note(kind: str, text: str) -> None:

@@ -37,7 +37,7 @@ class Bar:
 
     def start(self) -> None:
         """Begin to watch."""
-        self._owner.on_stage(self._tell)
+        self._owner.on_stage(self._set_stage)
         self._thread.start()
 
     def end(self) -> None:
@@ -55,7 +55,7 @@ class Bar:
         self._since = monotonic()
         self._pause.clear()
 
-    def _tell(self, stage: str) -> None:
+    def _set_stage(self, stage: str) -> None:
         self._stage = stage
 
     def _watch(self) -> None:

@@ -67,7 +67,7 @@ def _sha256(path: Path) -> str:
 
 def put_file(new: Path, target: Path) -> None:
     """Put a complete file in its place: a reader finds the old one or the new one."""
-    with _told(target):
+    with _moving_errors(target):
         new.chmod(_READABLE)
         _sync(new)
         _put(new, target)
@@ -75,7 +75,7 @@ def put_file(new: Path, target: Path) -> None:
 
 def put_folder(new: Path, target: Path) -> None:
     """Put a complete folder in its place: a reader finds the old one or the new one."""
-    with _told(target):
+    with _moving_errors(target):
         for path in sorted(new.iterdir()):
             path.chmod(_READABLE)
             _sync(path)
@@ -111,7 +111,7 @@ def _rename(new: Path, target: Path, how: int) -> None:
 
 
 @contextmanager
-def _told(target: Path) -> Iterator[None]:
+def _moving_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

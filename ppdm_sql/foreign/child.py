@@ -107,7 +107,7 @@ def send_rows(
     out: IO[bytes],
     schema: pa.Schema,
     batches: Iterable[pa.RecordBatch],
-    told: Callable[[Exception], dict[str, Any]],
+    described: Callable[[Exception], dict[str, Any]],
 ) -> None:
     """Write rows batch by batch, and how reading them ended."""
     send(out, {})
@@ -118,7 +118,7 @@ def send_rows(
             if batch.num_rows:
                 send_frame(out, _stream(schema, batch))
     except Exception as error:  # noqa: BLE001 - Arrow gives DuckDB's errors as its own
-        ended = told(error)
+        ended = described(error)
     send_frame(out)
     send(out, ended)
 

@@ -48,7 +48,7 @@ def _twins_of(
 ) -> Iterator[Objection]:
     for name, column in zip(rule.names, rule.columns, strict=True):
         for other in grouped:
-            if may_share(column.ancestors, other.column.ancestors) and _tells(
+            if may_share(column.ancestors, other.column.ancestors) and _determines(
                 version, column, other.column
             ):
                 yield Objection(
@@ -61,7 +61,7 @@ def _twins_of(
                 break
 
 
-def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
+def _determines(version: Version, one: InputColumn, other: InputColumn) -> bool:
     """Whether a column that is not constant comes from the other, or is told by it in the rows.
 
     Where it is not known that they come from one column, it is a twin only if the generalized one
@@ -81,13 +81,13 @@ def _tells(version: Version, one: InputColumn, other: InputColumn) -> bool:
     if row["first"] < 2:
         return False
     if do_share(one.ancestors, other.ancestors):
-        return True  # whatever was computed, it tells something of the same column
-    # A generalized column that is different in every row tells any, and a flag is told by many.
-    told = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
-    tells = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
+        return True  # whatever was computed, it discloses something of the same column
+    # A generalized column that is different in every row determines any, and many determine a flag.
+    is_determined = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
+    determines = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
     # Of a column that is different in nearly every row, only where nobody knows what it is.
-    tells = tells and (row["first"] <= row["rows"] / 2 or is_unfollowed(one.ancestors))
-    return bool(told or tells)
+    determines = determines and (row["first"] <= row["rows"] / 2 or is_unfollowed(one.ancestors))
+    return bool(is_determined or determines)
 
 
 def _different(value: exp.Expr) -> exp.Expr:

@@ -61,16 +61,16 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
     for rule in version.release.released_rules:
         drawn = _drawn(rule, dict(row), version.entry.tables)
         for name, column in zip(rule.names, rule.columns, strict=True):
-            told: list[object] = [column.identity, drawn]
+            key_parts: list[object] = [column.identity, drawn]
             read = [column]
             if key_column is not None and any(one.uses_row_key for one in rule.traits):
-                told.append(key_column.identity)
+                key_parts.append(key_column.identity)
                 if key_column.type.kind is not Kind.INTEGER:  # as which it draws another noise
-                    told.append(key_column.type.kind.name)
+                    key_parts.append(key_column.type.kind.name)
                 read.append(key_column)
             if not all(is_plain(one) for one in read):
-                told.append(source)
-            key = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+                key_parts.append(source)
+            key = hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()[:16]
             origins = column.origins or frozenset({column.identity})
             found.append(PublishedColumn(name.text, rule.role, rule.words, origins, key))
     return tuple(found)

@@ -177,36 +177,36 @@ def links_before(
         for one in list_publications(releases.engine)
         if one.publication.name != publication.name and not one.publication.unlinkable
     }
-    again = {(going.entry.release_id, _names(going)) for going, _ in outgoing}
+    again = {(release.entry.release_id, _names(release)) for release, _ in outgoing}
     links_then: dict[object, frozenset[Link] | None] = {}
-    for going, links in outgoing:
+    for release, links in outgoing:
         own = {(agreement, link) for agreement, link in links if agreement is None}
         if not own:
             continue
-        keys = _linking_keys(releases, going.columns)
+        keys = _linking_keys(releases, release.columns)
         others: dict[str, None] = {}
-        untold: dict[str, None] = {}
+        unknown: dict[str, None] = {}
         for place, one in earlier.items():
             if (one.release_id, _names(one)) in again:
                 continue
             if place not in links_then:
                 links_then[place] = _links_then(releases, one)
-            then, is_itself = links_then[place], one.release == going.entry.name
+            then, is_itself = links_then[place], one.release == release.entry.name
             called = f"{one.release}{f' (version {one.version})' * is_itself}"
             # By the ledger, too: a view may have been replaced since, or the source be gone.
             if (then or frozenset()) & own or _linking_keys(releases, one.columns) & keys:
                 others[called] = None
             elif then is None and _linking_keys(releases, one.columns):
-                untold[called] = None
-        if untold:
+                unknown[called] = None
+        if unknown:
             yield (
-                f"{going.entry.name} may share pseudonyms with {' and '.join(untold)}, published"
+                f"{release.entry.name} may share pseudonyms with {' and '.join(unknown)}, published"
                 f" before: the source is not what it was, so that nobody can tell; {_JOINED}"
             )
         if others:
             verb = "was" if len(others) == 1 else "were"
             yield (
-                f"{going.entry.name} shares pseudonyms with {' and '.join(others)}, which {verb} "
+                f"{release.entry.name} shares pseudonyms with {' and '.join(others)}, which {verb} "
                 f"published before: {_JOINED}; WITH (unlinkable = true) gives each publication its own"
             )
 

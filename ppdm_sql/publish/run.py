@@ -198,16 +198,16 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         keys = [agreement.signing_key for agreement in signers.values()]
         publication = replace(publication, digest=destination.complete(keys), state=PENDING)
         links = {one.entry.name: one.links for one in written}
-        told = (
+        warnings = (
             *shared_links(links),
             *links_before(releases, publication, [(one.outgoing, one.links) for one in written]),
             *disclosed_together(
                 releases, publication, [(one.outgoing, one.version) for one in written]
             ),
         )
-        if told and options.is_strict:
+        if warnings and options.is_strict:
             raise Refused(
-                told[0],
+                warnings[0],
                 statement.span,
                 "nothing was published; without strict = true this is a warning",
                 code="strict",
@@ -223,7 +223,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             raise
         _record_done(engine, publication)
     publication = replace(publication, state=DONE)
-    return Published(publication, tuple(one.published(publication) for one in written), told)
+    return Published(publication, tuple(one.published(publication) for one in written), warnings)
 
 
 def _record_done(engine: Engine, publication: Publication) -> None:

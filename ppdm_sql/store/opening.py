@@ -51,7 +51,7 @@ def _open_file(engine: Engine, database: Path) -> None:
         folder.make_whole(database, make)
         engine.attach(database, STORE_CATALOG)
     except OpenError as error:
-        raise _told(database, error) from None
+        raise _as_store_error(database, error) from None
     folder.secure(database)
 
 
@@ -72,10 +72,10 @@ def _lock(engine: Engine, database: Path) -> None:
         engine.attach(database, STORE_CATALOG, read_only=True)
     except OpenError as error:
         held = error if error.why == OpenError.HERE or error.holder else held
-    raise _told(database, held)
+    raise _as_store_error(database, held)
 
 
-def _told(database: Path, error: OpenError) -> StoreError:
+def _as_store_error(database: Path, error: OpenError) -> StoreError:
     if error.why == OpenError.HERE:
         return StoreError(
             f"'{database}' is already open in this process",

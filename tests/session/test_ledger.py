@@ -31,7 +31,7 @@ def clinic(owner: Owner) -> Owner:
     return owner
 
 
-def told(owner: Owner, release: str, path: Path, **options: object) -> list[str]:
+def warned(owner: Owner, release: str, path: Path, **options: object) -> list[str]:
     """Publish; return what is warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
@@ -67,7 +67,7 @@ def test_drafts_are_nobodys(clinic: Owner) -> None:
 
 def test_what_was_published_stays_readable_after_drop(clinic: Owner, tmp_path: Path) -> None:
     clinic.execute("CREATE RELEASE r.a FROM people (id KEY AS pseudonym(), age QUASI)")
-    told(clinic, "r.a", tmp_path / "a.duckdb")
+    warned(clinic, "r.a", tmp_path / "a.duckdb")
     clinic.execute("CREATE OR REPLACE RELEASE r.a FROM people (id KEY, zip QUASI AS mapping())")
     clinic.execute("DROP RELEASE r.a")
     assert clinic.releases() == []
@@ -80,7 +80,7 @@ def test_what_was_published_stays_readable_after_drop(clinic: Owner, tmp_path: P
     ).fetchall()
     assert tables == [("r1_v1_parameters",)]
     clinic.execute("CREATE RELEASE r.b FROM people (id KEY AS pseudonym(), zip QUASI)")
-    (warning,) = told(clinic, "r.b", tmp_path / "b.duckdb")
+    (warning,) = warned(clinic, "r.b", tmp_path / "b.duckdb")
     assert "r.b shares pseudonyms with r.a, which was published before" in warning
 
 
@@ -95,7 +95,7 @@ def test_noises_that_were_drawn_apart_are_counted(clinic: Owner, tmp_path: Path)
             f"CREATE RELEASE r.n{number} FROM (SELECT id, weight AS w{number} FROM people)"
             f" (id KEY, w{number} SENSITIVE AS noise(normal(0, {size})))"
         )
-        found = told(clinic, f"r.n{number}", tmp_path / f"{number}.duckdb")
+        found = warned(clinic, f"r.n{number}", tmp_path / f"{number}.duckdb")
         if number == 0:
             assert found == []
         else:
@@ -109,9 +109,9 @@ def test_the_same_noise_again_is_no_other_draw(clinic: Owner, tmp_path: Path) ->
         clinic.execute(
             f"CREATE RELEASE {name} FROM people (id KEY, weight SENSITIVE AS noise(normal(0, 20)))"
         )
-        assert told(clinic, name, tmp_path / f"of_{name}.duckdb") == []
+        assert warned(clinic, name, tmp_path / f"of_{name}.duckdb") == []
     clinic.execute("REFRESH RELEASE r.a")
-    assert told(clinic, "r.a", tmp_path / "again.duckdb") == []
+    assert warned(clinic, "r.a", tmp_path / "again.duckdb") == []
 
 
 # Classes
@@ -125,8 +125,8 @@ def test_two_releases_that_cut_classes_smaller_are_told(clinic: Owner, tmp_path:
         "CREATE RELEASE r.b FROM people (id KEY AS keep(), zip QUASI)"
         " GENERALIZE zip USING zips UNTIL k = 5"
     )
-    assert told(clinic, "r.a", tmp_path / "a.duckdb") == []
-    found = told(clinic, "r.b", tmp_path / "b.duckdb")
+    assert warned(clinic, "r.a", tmp_path / "a.duckdb") == []
+    found = warned(clinic, "r.b", tmp_path / "b.duckdb")
     small = brute_small_classes(clinic, 5)
     assert small
     (warning,) = found
@@ -151,8 +151,8 @@ def test_the_order_of_two_publications_does_not_matter(
         "CREATE RELEASE r.raw FROM people (id KEY, age QUASI, zip QUASI)"
     )
     second = "r.a" if first == "r.raw" else "r.raw"
-    told(clinic, first, tmp_path / "one.duckdb")
-    (warning,) = told(clinic, second, tmp_path / "two.duckdb")
+    warned(clinic, first, tmp_path / "one.duckdb")
+    (warning,) = warned(clinic, second, tmp_path / "two.duckdb")
     assert f"{second}: together with {first}" in warning
 
 
@@ -168,14 +168,14 @@ def test_rows_outside_the_high_class_and_stars_are_not_counted(
         " UNTIL k = 5 SUPPRESS AT MOST 5 PERCENT WITH (suppressed = 'star')"
     )
     for name in ("r.none", "r.star", "r.again"):
-        assert told(clinic, name, tmp_path / f"of_{name}.duckdb") == []
+        assert warned(clinic, name, tmp_path / f"of_{name}.duckdb") == []
 
 
 def test_noises_of_one_release_are_counted(clinic: Owner, tmp_path: Path) -> None:
     columns = ", ".join(f"weight + 0 * income * {n} AS w{n}" for n in range(3))
     noised = ", ".join(f"w{n} SENSITIVE AS noise(normal(0, 20))" for n in range(3))
     clinic.execute(f"CREATE RELEASE r.a FROM (SELECT id, {columns} FROM people) (id KEY, {noised})")
-    found = told(clinic, "r.a", tmp_path / "a.duckdb")
+    found = warned(clinic, "r.a", tmp_path / "a.duckdb")
     assert any("3 noises of" in text for text in found)
 
 
@@ -192,8 +192,8 @@ def test_without_a_key_the_warning_is_of_the_tables(clinic: Owner, tmp_path: Pat
             f"CREATE RELEASE {name} FROM people (age QUASI, zip QUASI)"
             " GENERALIZE age USING ages, zip USING zips UNTIL k = 5"
         )
-    assert told(clinic, "r.a", tmp_path / "a.duckdb") == []
-    (warning,) = told(clinic, "r.b", tmp_path / "b.duckdb")
+    assert warned(clinic, "r.a", tmp_path / "a.duckdb") == []
+    (warning,) = warned(clinic, "r.b", tmp_path / "b.duckdb")
     assert "without a KEY that both list" in warning
 
 
@@ -206,15 +206,15 @@ def test_sums_that_differ_by_a_newcomer_are_told(
 ) -> None:
     """Before: one INSERT between two publications gave the newcomer's income."""
     clinic.execute(f"CREATE RELEASE r.a FROM people (id KEY, income SENSITIVE AS {treatment})")
-    assert told(clinic, "r.a", tmp_path / "a.duckdb") == []
+    assert warned(clinic, "r.a", tmp_path / "a.duckdb") == []
     clinic.execute("INSERT INTO people VALUES (300, 30, 1, 50, 77777)")
     clinic.execute("CREATE OR REPLACE RELEASE r.a FROM people"
                    f" (id KEY, income SENSITIVE AS {treatment})")  # fmt: skip
-    (warning,) = told(clinic, "r.a", tmp_path / "b.duckdb")
+    (warning,) = warned(clinic, "r.a", tmp_path / "b.duckdb")
     assert "sums of 'income' were published before, of 1 row more or less" in warning
     clinic.execute("INSERT INTO people SELECT 301 + range, 30, 1, 50, range FROM range(50)")
     clinic.execute("REFRESH RELEASE r.a")
-    assert told(clinic, "r.a", tmp_path / "c.duckdb") == []
+    assert warned(clinic, "r.a", tmp_path / "c.duckdb") == []
 
 
 # Strict

@@ -31,7 +31,7 @@ def releases(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> O
     return owner
 
 
-def told(owner: Owner, statement: str) -> list[str]:
+def warned(owner: Owner, statement: str) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
         owner.execute(statement)
@@ -39,8 +39,8 @@ def told(owner: Owner, statement: str) -> list[str]:
 
 
 def test_what_was_published_before_is_warned_of(releases: Owner) -> None:
-    assert told(releases, "PUBLISH RELEASE study.ill TO 'a.duckdb'") == []
-    (text,) = told(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
+    assert warned(releases, "PUBLISH RELEASE study.ill TO 'a.duckdb'") == []
+    (text,) = warned(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
     assert text.startswith(
         "study.home shares pseudonyms with study.ill, which was published before"
     )
@@ -49,21 +49,21 @@ def test_what_was_published_before_is_warned_of(releases: Owner) -> None:
 
 def test_the_same_release_and_other_keys_are_not(releases: Owner) -> None:
     for name in ("ill", "ill", "other"):
-        assert told(releases, f"PUBLISH RELEASE study.{name} TO '{name}.duckdb'") == []
+        assert warned(releases, f"PUBLISH RELEASE study.{name} TO '{name}.duckdb'") == []
 
 
 def test_together_it_is_said_once(releases: Owner) -> None:
     for _ in range(2):
-        (text,) = told(releases, "PUBLISH RELEASE study.ill, study.home TO 'a.duckdb'")
+        (text,) = warned(releases, "PUBLISH RELEASE study.ill, study.home TO 'a.duckdb'")
         assert text.startswith("study.ill and study.home share pseudonyms")
 
 
 @pytest.mark.parametrize("first", [True, False])
 def test_unlinkable_publications_share_with_none(releases: Owner, first: bool) -> None:
     option = " WITH (unlinkable = true)"
-    told(releases, f"PUBLISH RELEASE study.ill TO 'a.duckdb'{option if first else ''}")
+    warned(releases, f"PUBLISH RELEASE study.ill TO 'a.duckdb'{option if first else ''}")
     assert (
-        told(releases, f"PUBLISH RELEASE study.home TO 'b.duckdb'{'' if first else option}") == []
+        warned(releases, f"PUBLISH RELEASE study.home TO 'b.duckdb'{'' if first else option}") == []
     )
 
 
@@ -75,21 +75,21 @@ def test_unlinkable_publications_share_with_none(releases: Owner, first: bool) -
 def test_what_was_dropped_since_is_still_out(releases: Owner, since: str) -> None:
     releases.execute("PUBLISH RELEASE study.ill TO 'a.duckdb'")
     releases.execute(since)
-    (text,) = told(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
+    (text,) = warned(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
     assert "study.ill, which was published before" in text
 
 
 def test_what_the_store_cannot_tell_stops_nothing(releases: Owner) -> None:
     releases.execute("PUBLISH RELEASE study.ill TO 'a.duckdb'")
     releases.execute("DROP TABLE visits CASCADE")
-    (warning,) = told(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
+    (warning,) = warned(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
     assert "study.home may share pseudonyms with study.ill" in warning
 
 
 def test_it_counts_what_was_published_then(releases: Owner) -> None:
     releases.execute("PUBLISH RELEASE study.ill TO 'a.duckdb'")
     releases.execute("CREATE OR REPLACE RELEASE study.ill FROM visits (ill SENSITIVE)")
-    (text,) = told(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
+    (text,) = warned(releases, "PUBLISH RELEASE study.home TO 'b.duckdb'")
     assert "study.ill" in text
 
 
@@ -100,4 +100,4 @@ def test_releases_of_one_agreement_are_meant_to_be_joined(releases: Owner) -> No
             f"CREATE RELEASE study.{name} FROM visits (pid KEY AS pseudonym(), {columns})"
             " WITH (agreement = 'north')"
         )
-        assert told(releases, f"PUBLISH RELEASE study.{name} TO '{name}.duckdb'") == []
+        assert warned(releases, f"PUBLISH RELEASE study.{name} TO '{name}.duckdb'") == []

@@ -95,8 +95,8 @@ def left_alone(now: IntArray, there: IntArray, values: OtherValues) -> tuple[flo
         value = mine[first + np.arange(len(owner))] % span
         hit = np.isin(yonder[owner] * span + value, theirs)
         common += np.bincount(owner, hit, minlength=len(joint)).astype(np.int64)
-    told_there = (_stretch(theirs, yonder, span)[1] == 1) & (yonder < absent_from)
-    alone = (times == 1) | told_there
+    disclosed_there = (_stretch(theirs, yonder, span)[1] == 1) & (yonder < absent_from)
+    alone = (times == 1) | disclosed_there
     total = int(rows.sum())
     return float((common == 1)[at].mean()), float(alone[at].mean()), total
 

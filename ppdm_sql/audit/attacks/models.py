@@ -44,14 +44,14 @@ def guess_numbers(
         # There is no secret in digits: what came after them is fitted to moved ones.
         places = decimals_of(x)
         between = moved(x, places, moves(first))
-        told = ~np.isnan(between)
-        guess = guess_numbers(between[told], y[told], unknown, traits[len(first) :])
+        is_known = ~np.isnan(between)
+        guess = guess_numbers(between[is_known], y[is_known], unknown, traits[len(first) :])
         return moved(guess, places, -moves(first))
     if moves(last):
         places = decimals_of(np.concatenate((y, unknown)))
         before, wanted = (moved(part, places, -moves(last)) for part in (y, unknown))
-        told = ~np.isnan(before)
-        return guess_numbers(x[told], before[told], wanted, traits[: len(traits) - len(last)])
+        is_known = ~np.isnan(before)
+        return guess_numbers(x[is_known], before[is_known], wanted, traits[: len(traits) - len(last)])
     exact = exact_model(x, y, unknown, traits)
     if exact is None:
         return likely_model(x, y, traits)[0](unknown)

@@ -134,11 +134,11 @@ def written_beside(
     drafts = [path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in paths]
     try:
         for path, draft in zip(paths, drafts, strict=True):
-            with _told(path, span):
+            with _writing_errors(path, span):
                 _write(report, path, draft)
         yield
         for path, draft in zip(paths, drafts, strict=True):
-            with _told(path, span):
+            with _writing_errors(path, span):
                 draft.replace(path)
     finally:
         for draft in drafts:
@@ -146,7 +146,7 @@ def written_beside(
 
 
 @contextmanager
-def _told(path: Path, span: Span | None) -> Iterator[None]:
+def _writing_errors(path: Path, span: Span | None) -> Iterator[None]:
     try:
         yield
     except OSError as error:

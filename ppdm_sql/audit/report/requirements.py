@@ -177,7 +177,7 @@ def _is_label(label: str, known: Collection[str]) -> bool:
 def check(exact: Report, shown: Report, requirements: Sequence[Requirement]) -> tuple[Outcome, ...]:
     """Return what each requirement comes to. What was not measured is not met.
 
-    The exact figures decide; the others are told.
+    The exact figures decide; the others are shown.
     """
     return tuple(_outcome(exact, shown, requirement) for requirement in requirements)
 
@@ -185,8 +185,8 @@ def check(exact: Report, shown: Report, requirements: Sequence[Requirement]) -> 
 def _outcome(exact: Report, shown: Report, requirement: Requirement) -> Outcome:
     # Both reports list the same in the same order; two may bear one name, and both must hold.
     pairs = [
-        (value, told, about)
-        for (about, value), (_, told) in zip(
+        (value, shown, about)
+        for (about, value), (_, shown) in zip(
             exact.measured(requirement.name), shown.measured(requirement.name), strict=True
         )
         if requirement.about is None or fold(about) == fold(requirement.about)
@@ -195,9 +195,9 @@ def _outcome(exact: Report, shown: Report, requirement: Requirement) -> Outcome:
         return Outcome(requirement.text, False, "was not measured")
     missed = [pair for pair in pairs if not _holds(requirement, pair[0])]
     named = missed or pairs
-    sentence = ", ".join(_told(value, told, about) for value, told, about in named)
-    seen = [told for value, told, _ in named if told is not None or value is None]
-    if seen and all(_holds(requirement, told) for told in seen) == bool(missed):
+    sentence = ", ".join(_figure_text(value, shown, about) for value, shown, about in named)
+    seen = [shown for value, shown, _ in named if shown is not None or value is None]
+    if seen and all(_holds(requirement, shown) for shown in seen) == bool(missed):
         sentence += ", rounded; the exact figure decides"
     return Outcome(requirement.text, not missed, sentence)
 
@@ -206,10 +206,10 @@ def _holds(requirement: Requirement, value: float | None) -> bool:
     return value is not None and _SIGNS[requirement.sign](value, requirement.bound)
 
 
-def _told(value: float | None, told: float | None, about: str) -> str:
+def _figure_text(value: float | None, shown: float | None, about: str) -> str:
     number = "could not be measured"
-    if told is not None:
-        number = f"{told:.6g}"
+    if shown is not None:
+        number = f"{shown:.6g}"
     elif value is not None:
         number = "judged by the exact figure, which --internal shows"
     return f"{number} ({about})" if about else number

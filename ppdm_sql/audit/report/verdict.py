@@ -75,8 +75,8 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
         )
     found = {figure.name: figure.value for figure in figures if not figure.about}
     if found.get("k") is None:
-        told = next((figure.sentence for figure in figures if figure.name == "k"), "")
-        return f"{(told or NO_ROW).capitalize()}."
+        sentence = next((figure.sentence for figure in figures if figure.name == "k"), "")
+        return f"{(sentence or NO_ROW).capitalize()}."
     if any(figure.name == "k_high" and figure.is_withheld for figure in figures):
         return (
             "Only a high class is protected, which nothing in the release shows; what that leaves"
@@ -174,13 +174,13 @@ def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
         rest.append(f"{percent(untouched)} of the rows are released ungeneralized")
     if suppressed := found.get("suppressed"):
         rest.append(f"{percent(suppressed)} of the rows are suppressed")
-    told = ", and ".join(rest)
+    listed = ", and ".join(rest)
     if not treated:
         cost = "It costs nothing" if not suppressed else "It costs rows, not values"
-        return f"{cost}, because nothing is treated: {told or 'the release contains no columns'}."
+        return f"{cost}, because nothing is treated: {listed or 'the release contains no columns'}."
     if measured:
         mean = sum(measured) / len(measured)
         cost = f"The treated columns keep {percent(mean)} of their information, on average"
     else:
         cost = "What the treated columns keep could not be measured"
-    return f"{cost}; {told}." if told else f"{cost}, and no column is released unchanged."
+    return f"{cost}; {listed}." if listed else f"{cost}, and no column is released unchanged."
