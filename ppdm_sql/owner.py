@@ -223,7 +223,7 @@ class Owner:
 
         With `passing_others`, conditions on columns that the release does not have are handed on
         as they are: with several sites, each translates its own. `version` is the one that the
-        results come from, as `release_info` of a published file tells it; by default the newest.
+        results come from, as `release_info` of a published file shows it; by default the newest.
         """
         statement = InterpretPredicate(parse_name(release), predicate, passing_others, version)
         return interpreting.interpret_predicate(self._releases, statement)
@@ -286,7 +286,7 @@ class Owner:
         What was published of the same rows is attacked with; so are releases `together_with` it.
         `into` writes the audit as tables of a schema, `to` as files, .html or .json, all of it or
         nothing. `require` is what must hold, such as "k>=5, prosecutor<=0.2" or a list of such
-        texts; the report's outcomes tell what does. `is_internal` adds to the report what only the
+        texts; the report's outcomes say which are met. `is_internal` adds to the report what only the
         owner should see: the parameters of the script, small cells, exact figures.
         """
         # First of all: a typing error must not cost a minute.

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.catalog import Entry
 
-_PRECISION = "with the untouched rows: a measure of utility, not of safety"
+_PRECISION = "measures utility, not safety; untouched rows count as 1"
 
 
 def audit_release(

@@ -107,7 +107,9 @@ def describe(release: str, database: str, wait: float) -> None:
 @click.argument("release")
 @database
 @FORMAT
-@click.option("--for", "target", default="duckdb", show_default=True, help="The engine.")
+@click.option(
+    "--for", "target", default="duckdb", show_default=True, help="The SQL dialect; only duckdb."
+)
 def explain(release: str, database: str, wait: float, target: str) -> None:
     """Print the SQL of RELEASE. It names the owner's tables; no secret is in it."""
     with opened(database, wait) as owner:
@@ -121,13 +123,13 @@ def explain(release: str, database: str, wait: float, target: str) -> None:
 @click.option(
     "--passing-others",
     is_flag=True,
-    help="Pass conditions on columns of other sites on, untranslated.",
+    help="Leave conditions on columns of other sites untranslated.",
 )
 @click.option(
     "--version",
     type=click.IntRange(min=1),
     metavar="N",
-    help="The version that the results come from (release_info tells it); the newest if left out.",
+    help="The version that the results come from (see release_info); the newest if left out.",
 )
 @database
 @FORMAT
@@ -209,7 +211,7 @@ def publish(
                 output.print_answer(row | {"persons": one.persons, "path": str(done.path)})
 
 
-@cli.command(short_help="Ask a published file.")
+@cli.command(short_help="Query a published file.")
 @click.argument("file")
 @click.argument("statement")
 @FORMAT
@@ -247,7 +249,7 @@ def query(file: str, statement: str, timeout: float, memory: str, rows: int) -> 
     type=click.Choice(("null", "mean", "mode", "drop")),
     default="null",
     show_default=True,
-    help="How to fill in people whom a site does not have.",
+    help="What to write for persons that a site does not have.",
 )
 @click.option("--release", help="Which release to take if a file has several.")
 @click.option(
@@ -306,7 +308,9 @@ def demo(patients: int, database: str | None) -> None:
 @click.option("--json", "json", metavar="FILE.json", help="Write the report as JSON.")
 @click.option("--into", metavar="SCHEMA", help="Write the report as tables of a schema.")
 @click.option("--require", metavar="TEXT", help='Such as "k>=5, prosecutor<=0.2": exit 3 if unmet.')
-@click.option("--internal", is_flag=True, help="Show the owner parameters and small cells, too.")
+@click.option(
+    "--internal", is_flag=True, help="For the owner only: add parameters and small counts."
+)
 @FORMAT
 def audit(
     releases: tuple[str, ...],
@@ -325,7 +329,9 @@ def audit(
 
     for option, page, endings in (("html", html, (".html", ".htm")), ("json", json, (".json",))):
         if page is not None and not page.lower().endswith(endings):
-            raise click.BadParameter(f"a file that ends in {endings[0]}", param_hint=f"--{option}")
+            raise click.BadParameter(
+                f"the file name must end in {endings[0]}", param_hint=f"--{option}"
+            )
     pages = tuple(page for page in (html, json) if page is not None)
     if len(releases) > 1 and (pages or into):
         raise PpdmError("a report is of one release: name one", code="usage")

@@ -43,8 +43,8 @@ def run_demo(patients: int, database: str | None = None) -> None:
     """Run the whole story in memory, where nothing is left behind, or in a new database."""
     if database is not None and os.path.lexists(database):
         raise PpdmError(
-            f"'{database}' is there already",
-            hint="the demo makes a database of its own: name a file that is missing",
+            f"'{database}' already exists",
+            hint="the demo makes a database of its own: name a new file",
             code="target_taken",
         )
     scripts = _scripts()
@@ -95,7 +95,7 @@ def _compare(first: Report, better: Report) -> None:
             ("people alone in what they show", "unique_share"),
             ("the most exposed person is found with a probability of", "prosecutor"),
             ("people found with a probability above 20 %", "at_risk"),
-            ("rows found by whoever knows all else of a person", "record_linkage"),
+            ("rows found by knowing all other values of a person", "record_linkage"),
         )
     ]
     print_table(("", _FIRST, _BETTER), rows)
@@ -119,7 +119,7 @@ def _publish(owner: Owner) -> None:
             print_table(("sex", "patients", "weight"), opened.sql(_ASKED).fetchall())
     zip_code = owner.execute(_SHOWN).fetchall()[0][0]
     found = f"zip = '{zip_code}' AND diagnosis = 'Flu'"
-    click.echo(f"she finds something for  {found}")
+    click.echo(f"the analyst finds        {found}")
     click.echo(f"the owner reads it as    {owner.interpret(_BETTER, found)}")
 
 

@@ -142,11 +142,11 @@ def print_columns(infos: Sequence[ColumnInfo]) -> None:
     rows = [(info.column, info.role, info.treatment, info.type) for info in infos]
     print_table(("column", "role", "treatment", "type"), rows)
     for info in infos:
-        said = {"undone by": info.undone_by, "the owner gets it back": info.inverse}
+        said = {"undone by": info.undone_by, "what the owner gets back": info.inverse}
         listed = [f"{name}: {text}" for name, text in said.items() if text]
         listed += [info.note] if info.note else []
         if listed:
-            console_.print(Text(harmless(f"{info.column}: {'; '.join(listed)}")))
+            console_.print(Text(harmless(f"{info.column} - {'; '.join(listed)}")))
 
 
 def print_infos(infos: Sequence[ColumnInfo | VersionFigure]) -> None:

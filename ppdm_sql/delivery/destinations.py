@@ -88,7 +88,7 @@ class DatabaseFile:
         found = contents_of(tuple(row.values()) for row in listed)
         left = [path for path in self._path.parent.iterdir() if path != self._path]
         if found != Contents(frozenset(self._expected)) or left:
-            raise InternalError("the file that was written is not what it should be")
+            raise InternalError("the written file failed its check")
         if keys:
             sign(self._path, keys)
         return digest_of(self._path)

@@ -45,7 +45,7 @@ def public_key_of(fingerprint: str) -> Ed25519PublicKey:
     except ValueError:
         raise BindError(
             "this is not the fingerprint of an agreement",
-            hint=f"it has {2 * _KEY} hexadecimal digits: ask a site, where SHOW AGREEMENTS tells it",
+            hint=f"it has {2 * _KEY} hexadecimal digits: ask a site: SHOW AGREEMENTS shows it",
             code="bad_fingerprint",
         ) from None
 

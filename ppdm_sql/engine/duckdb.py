@@ -218,8 +218,8 @@ class Engine:
         if os.getpid() != self._process:
             # A forked process has the connection and none of its locks: what it writes is lost.
             raise EngineError(
-                "this connection was opened by the process that forked this one",
-                hint="connect again here, after the other one has closed it",
+                "this connection belongs to the parent process",
+                hint="connect again in this process, after the parent has closed it",
                 code="open_elsewhere",
             )
         with withheld(text, is_shown):

@@ -190,13 +190,13 @@ def _check_numbers(clause: TargetClause) -> None:
     match clause.word:
         case "k" | "l" | "recursive_l" if not isinstance(value, int) or value < 2:
             raise BindError(
-                f"{clause.word} is a whole number from 2 on", clause.span, code="bad_target"
+                f"{clause.word} must be a whole number, 2 or more", clause.span, code="bad_target"
             )
         case "entropy_l" if value <= 1:
-            raise BindError("entropy_l is a number above 1", clause.span, code="bad_target")
+            raise BindError("entropy_l must be above 1", clause.span, code="bad_target")
         case "t" if not 0 <= value <= 1:
-            raise BindError("t lies between 0 and 1", clause.span, code="bad_target")
+            raise BindError("t must be between 0 and 1", clause.span, code="bad_target")
         case "alpha" if not 0 < value <= 1:
-            raise BindError("alpha lies above 0 and at most at 1", clause.span, code="bad_target")
+            raise BindError("alpha must be above 0 and at most 1", clause.span, code="bad_target")
     if clause.number is not None and clause.number <= 0:
-        raise BindError("c of recursive_l is a number above 0", clause.span, code="bad_target")
+        raise BindError("c of recursive_l must be above 0", clause.span, code="bad_target")

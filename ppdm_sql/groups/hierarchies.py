@@ -96,7 +96,7 @@ def describe_hierarchy(engine: Engine, statement: DescribeHierarchy) -> pa.Table
             names = ["value", *(f"level_{number}" for number in range(1, len(levels)))]
             return pa.table(dict(zip(names, levels, strict=True)))
         case Ranges(widths):
-            meanings = [f"bands of {width:g}" for width in widths] + [SUPPRESSED]
+            meanings = [f"ranges of {width:g}" for width in widths] + [SUPPRESSED]
         case Dates(units):
             meanings = [*units, SUPPRESSED]
         case _:

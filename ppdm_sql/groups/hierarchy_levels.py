@@ -129,16 +129,15 @@ def check_listed(levels: Sequence[pa.Array]) -> Listed:
     repeated = len(levels[0]) - pc.count_distinct(levels[0]).as_py()
     if repeated:
         raise TreatmentError(
-            f"{plural(repeated, 'value')} listed more than once: each value stands once in a hierarchy",
+            f"{plural(repeated, 'value')} listed more than once: a hierarchy has each value once",
             code="bad_hierarchy",
         )
     for number, (below, above) in enumerate(pairwise(levels), start=1):
         lower, upper = group_numbers(below), group_numbers(above)
         pairs = np.unique(lower * (upper.max() + 1) + upper)
         if len(pairs) > lower.max() + 1:
-            count = plural(len(pairs) - int(lower.max()) - 1, "group")
             raise TreatmentError(
-                f"level {number} does not follow from level {number - 1}: {count} too many",
+                f"a group of level {number - 1} lies in two groups of level {number}",
                 hint="every group must lie inside one group of the next level",
                 code="bad_hierarchy",
             )
@@ -164,7 +163,8 @@ def _listed_ladder(shape: Listed, texts: pa.Array) -> Ladder:
         verb = "is" if count == 1 else "are"
         raise TreatmentError(
             f"{plural(count, 'value')} {verb} not in the hierarchy",
-            hint="add them (DESCRIBE HIERARCHY lists those it has), or filter their rows in the source",
+            hint="add what is missing (DESCRIBE HIERARCHY lists the values it has), or filter such rows in the"
+            " source",
             code="outside_hierarchy",
         )
     has_null = bool(texts.null_count)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search.recoding import Recoding
 
 
-_SHOWN = "the rows outside show their quasi-identifiers as they are"
-_WHOLE = "a WHEN that takes all rows of a person"
+_SHOWN = "The rows outside show that person's quasi-identifiers"
+_WHOLE = "write WHEN so that it takes all rows of a person"
 _LEFT_OUT, _KEPT = "left out", "kept as *"
 
 
@@ -39,7 +39,7 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
         VersionFigure(
             "precision of the release",
             done.precision,
-            "with the untouched rows: a measure of utility, not of safety",
+            "measures utility, not safety; untouched rows count as 1",
         ),
     ]
     if grouping.when is not None:
@@ -106,7 +106,7 @@ def summary_of(findings: Findings) -> str:
         suppressed += f" and {_fate(findings.grouping)}"
     proof = ""
     if recoding.levels is not None:
-        proof = f": {recoding.nodes:,} nodes, {recoding.checked:,} checked"
+        proof = f" ({recoding.nodes:,} combinations of levels, {recoding.checked:,} checked)"
     return (
         f"generalized {plural(done.population.treated, 'row')} into"
         f" {plural(measures.classes, 'class', 'classes')}, the smallest of {measures.k};"
@@ -124,8 +124,8 @@ def warnings_of(findings: Findings) -> list[str]:
         )
     if findings.unique_untouched_rows:
         warnings.append(
-            f"{plural(findings.unique_untouched_rows, 'row')} outside the high class are unique in"
-            " what they show: only the high class is protected"
+            "rows outside the high class that are unique in what they show:"
+            f" {findings.unique_untouched_rows:,}; only the high class is protected"
         )
     return warnings + [_tie_warning(tie) for tie in findings.ties]
 
@@ -133,14 +133,13 @@ def warnings_of(findings: Findings) -> list[str]:
 def _tie_warning(tie: Tie) -> str:
     if tie.is_key:
         return (
-            f"{plural(tie.count, 'person')} have released rows inside and outside the high class"
-            f" with one KEY, '{tie.column}': {_SHOWN}; write KEY without a treatment, which is not"
+            "persons with rows inside and outside the high class, linked by the released KEY"
+            f" '{tie.column}': {tie.count:,}. {_SHOWN}; write KEY without a treatment, which is not"
             f" released, or {_WHOLE}"
         )
     return (
-        f"{plural(tie.count, 'value')} of '{tie.column}' stand in rows inside and outside the high"
-        f" class, as if each belonged to one person: {_SHOWN}; leave '{tie.column}' out, or"
-        f" write {_WHOLE}"
+        f"values of '{tie.column}' inside and outside the high class that seem to belong to one"
+        f" person each: {tie.count:,}. {_SHOWN}; leave '{tie.column}' out, or {_WHOLE}"
     )
 
 
@@ -152,7 +151,7 @@ def _proof(grouping: Grouping, recoding: Recoding) -> list[VersionFigure]:
         loss,
         VersionFigure("nodes of the lattice", recoding.nodes, "combinations of levels"),
         VersionFigure("nodes checked", recoding.checked, "on the data"),
-        VersionFigure("nodes pruned", recoding.pruned, "settled without a look at the data"),
+        VersionFigure("nodes pruned", recoding.pruned, "excluded without reading the data"),
     ]
 
 
@@ -164,8 +163,8 @@ def _sure(recoding: Recoding) -> str:
     if recoding.levels is None:
         return "by local recoding"
     if recoding.is_proven:
-        return "the least there is"
-    return "the best found in time: not proven to be the least"
+        return "proven to be the smallest"
+    return "the smallest found in time, not proven"
 
 
 def reached_targets(grouping: Grouping, measures: search.Measures) -> list[VersionFigure]:

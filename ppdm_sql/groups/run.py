@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 _MOSTLY = 0.9
 """The share of repeated values that are one person's from which a column stands for persons."""
-_NOT_THE_SAME = "the source must give the same rows each time it is read"
+_NOT_THE_SAME = "the source must give the same rows whenever it is read"
 _CHANGED = f"write REFRESH RELEASE if rows were deleted or changed since; {_NOT_THE_SAME}"
 
 
@@ -216,8 +216,8 @@ class Generalizing:
             return None
         return Objection(
             Acceptance("linked_rows"),
-            f"'{linked.column}' tells which rows are one person's: of all their rows together only "
-            f"{plural(linked.k, 'person')} show the same, not k = {k}",
+            f"'{linked.column}' shows which rows belong to one person: over all rows of a person, the"
+            f" smallest class has {plural(linked.k, 'person')}, fewer than k = {k}",
             f"leave '{linked.column}' out (a KEY without a treatment is not released), or release one row per person",
             self.grouping.span,
         )

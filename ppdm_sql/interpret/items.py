@@ -43,7 +43,7 @@ class Items:
         """Return a text with every released term in it translated."""
         if len(text) > LONGEST:
             raise StatementError(
-                f"a line or a cell of results has at most {LONGEST:,} letters",
+                f"a line or a cell of results has at most {LONGEST:,} characters",
                 code="statement_too_large",
             )
         itemset = _FROZENSET.fullmatch(text)

@@ -105,7 +105,7 @@ def why_not(grouping: Grouping | None, labels: Labels | None) -> str | None:
     if grouping is None or labels is None:
         return "generalize cannot be inverted"
     if grouping.when is not None:
-        return "a label says nothing of the rows that WHEN left as they are"
+        return "rows outside WHEN show no label"
     if grouping.method == "mondrian":
         return "local recoding (mondrian) gives one value different labels"
     if grouping.keeps_suppressed and labels.has_suppressed:

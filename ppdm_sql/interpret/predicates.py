@@ -182,7 +182,7 @@ def _parse(span: Span) -> exp.Expr:
     duckdb = Dialect.get_or_raise("duckdb")
     if span.end - span.start > LONGEST:
         raise StatementError(
-            f"a condition has at most {LONGEST:,} letters", code="statement_too_large"
+            f"a condition has at most {LONGEST:,} characters", code="statement_too_large"
         )
     try:
         parser = duckdb.parser(error_level=ErrorLevel.IMMEDIATE, max_nodes=_MOST_NODES)

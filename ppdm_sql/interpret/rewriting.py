@@ -268,7 +268,10 @@ class Rewriter:
         assert tree is not None  # its operator was read as a comparison
         words = " then ".join(step.treatment.keyword for step in rule.steps)
         lost = any(step.treatment.exactness is Exactness.NONE for step in rule.steps)
-        why = why or f"{words} {'cannot be inverted' if lost else 'has no original for it'}"
+        why = (
+            why
+            or f"{words} {'cannot be inverted' if lost else 'releases no original value as this'}"
+        )
         return Interpretation(_readable(tree), (f"{shown} stays in released terms: {why}",), False)
 
 
@@ -286,11 +289,11 @@ def _unrounded(leaf: Compare, images: Images) -> tuple[int | float, str | None]:
         return value, None
     if len(near) > 1:
         return value, (
-            f"{leaf.column}: {text} has too few digits to tell "
-            f"{plural(len(near), 'original value')} apart; used as written"
+            f"{leaf.column}: {text} has too few digits: it may be any of "
+            f"{plural(len(near), 'original value')}; used as written"
         )
     return float(near[0]), (
-        f"{leaf.column}: {text} snapped to {float(near[0])!r}, the image of an original value"
+        f"{leaf.column}: {text} was read as {float(near[0])!r}, the nearest released value"
     )
 
 

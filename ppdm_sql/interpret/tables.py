@@ -89,7 +89,9 @@ def _values(
     if not all(traits.is_affine for traits in rule.traits) and any(
         pa.types.is_floating(array.type) for array in arrays
     ):
-        notes[f"{listed}: if these are means, {words} does not carry them over exactly"] = None
+        notes[
+            f"{listed}: if these are means, their translation is approximate: {words} does not keep means"
+        ] = None
     return {
         name: _whole(array, column.type)
         for name, array, column in zip(rule.names, arrays, rule.columns, strict=True)
@@ -164,8 +166,8 @@ def _moved(feature: str, threshold: float, rewriter: Rewriter, items: Items) -> 
     rule, index = rewriter.place(name)
     pair = simple(interpretation.tree, rule.columns[index].name)
     if not interpretation.is_complete or pair is None or pair[0] != "<=":
-        items.notes[f"a threshold of {feature} stays in released terms: no '<=' says the same"] = (
-            None
-        )
+        items.notes[
+            f"a threshold of {feature} stays in released terms: it cannot be written as one '<='"
+        ] = None
         return threshold
     return float(pair[1])

@@ -36,7 +36,7 @@ def parse_create_agreement(cursor: Cursor) -> CreateAgreement:
     if cursor.at("GENERALIZE"):
         cursor.fail(
             "levels cannot be agreed: they are found in the rows of one site",
-            "each site generalizes in its own CREATE RELEASE",
+            "generalize after combining, or in a release without the agreement",
         )
     cursor.expect_end()
     return CreateAgreement(name, rules, cursor.span_from(start))

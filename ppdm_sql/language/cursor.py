@@ -82,7 +82,9 @@ class Cursor:
         if self.word.shape is not Shape.END:
             known = list(allowed)
             hint = suggest(self.word.text, known, "allowed here") if known else None
-            self.fail(f"unexpected {self.found()} after the end of the statement", hint)
+            if self.at(","):
+                hint = hint or "this statement takes one name: write one for each"
+            self.fail(f"unexpected {self.found()}: the statement was complete before it", hint)
 
     def found(self) -> str:
         """Return the next word as a message names it."""
@@ -143,7 +145,11 @@ class Cursor:
         first = self.word
         while depth:
             if self.word.shape is Shape.END:
-                self.fail("this '(' is never closed", span=opening.span)
+                self.fail(
+                    "this '(' is not closed before the end of the statement",
+                    "a source in parentheses is one SELECT, without ';'",
+                    opening.span,
+                )
             word = self.advance()
             if word.shape is Shape.SYMBOL and word.text in _CLOSING:
                 depth.append(_CLOSING[word.text])

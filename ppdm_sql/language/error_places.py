@@ -116,7 +116,7 @@ def _explain(error: EngineError, text: str) -> None:
 def _near_miss(words: list[str]) -> str | None:
     """Return a hint when a statement looks like one of ours."""
     if words[:2] == ["SHOW", "RELEASE"]:
-        return "SHOW RELEASES lists all of them, DESCRIBE RELEASE name tells of one"
+        return "SHOW RELEASES lists all of them, DESCRIBE RELEASE name describes one"
     for opening in STATEMENTS:
         *first, last = opening.split()
         found = words[: len(first) + 1]

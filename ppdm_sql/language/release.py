@@ -39,6 +39,11 @@ def parse_create_release(cursor: Cursor) -> CreateRelease:
     replace = cursor.take("OR", "REPLACE")
     cursor.expect("RELEASE")
     name, name_span = cursor.qualified_name("the name of the release")
+    if str(name).upper() == "IF" and cursor.at("NOT"):
+        cursor.fail(
+            "CREATE RELEASE has no IF NOT EXISTS",
+            "write CREATE RELEASE, or CREATE OR REPLACE RELEASE, which makes new parameters",
+        )
     cursor.expect("FROM", "and the table to release")
     source = _source(cursor)
     rules = parse_rules(cursor)
@@ -171,7 +176,7 @@ def _role(cursor: Cursor, columns: tuple[ColumnName, ...]) -> Role:
     if word.folded not in _ROLES:
         hint = suggest(word.text, _ROLE_NAMES, "roles")
         if fold(word.text) in _ROLES:
-            hint = "write it without quotes"
+            cursor.fail(f"the role of '{names}' is in quotes", f"write {fold(word.text).upper()}")
         cursor.fail(f"unknown role {cursor.found()} for '{names}'", hint)
     return _ROLES[cursor.advance().folded]
 

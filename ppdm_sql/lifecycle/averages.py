@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ppdm_sql.errors import plural
 from ppdm_sql.release.acceptance import Acceptance, Objection
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ _SHARED = (
     "the KEY is NULL or repeated in some rows: rows with the same KEY get the same noise, so "
     "differences between them are the true ones"
 )
-_TIED = ", and the noise's decimals tell which rows are one person's"
+_TIED = ", and the noise's decimals show which rows belong to one person"
 
 
 def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Objection]:
@@ -30,10 +29,10 @@ def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Obje
                 names = ", ".join(str(name) for name in rule.names)
                 yield Objection(
                     Acceptance("noise_averages"),
-                    f"{plural(rows - keys, 'row')} repeat a KEY: each value of '{names}' gets noise"
-                    " of its own, so the average over a person's rows comes near the truth",
-                    "write per => 'person' for one noise per person, which hides their level and"
-                    " shows the steps between their rows exactly; or release one row per person",
+                    f"some KEYs have several rows ({rows - keys:,} more than KEYs): each value of"
+                    f" '{names}' gets its own noise, and averaging a person's rows removes most of it",
+                    "write per => 'person': all rows of a person get the same noise, and differences"
+                    " between their rows are then exact; or release one row per person",
                     step.span,
                 )
 

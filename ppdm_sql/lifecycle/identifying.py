@@ -101,11 +101,13 @@ def identifying_columns(
         if pattern is not None:
             what = f"'{column.name}' holds {pattern}, which name persons"
         else:
-            what = f"{share:.0%} of the persons are alone in their value of '{column.name}'"
+            what = f"'{column.name}' has a value of their own for {share:.0%} of the persons"
         if column.kind in _CONTINUOUS:
-            warnings.append(f"{what}: whoever knows it finds their row")
+            warnings.append(f"{what}: who knows the value finds the row")
             continue
-        hint = "list it as IDENTIFIER, which is not released, or treat it, as by pseudonym()"
+        hint = (
+            "list it as IDENTIFIER, which is not released, or treat it, for example AS pseudonym()"
+        )
         objections.append(
             Objection(Acceptance("identifying", column.name), what, hint, column.span)
         )

@@ -18,7 +18,7 @@ from ppdm_sql.language.unparse import unparse
 from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
 from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
 from ppdm_sql.lifecycle.other_persons import other_persons
-from ppdm_sql.lifecycle.twins import find_twins
+from ppdm_sql.lifecycle.twins import find_twins, go_together
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
 from ppdm_sql.release.acceptance import raise_unaccepted
@@ -113,6 +113,7 @@ class _Making:
             found |= self._one_row(checks_query(version, stage))
             warnings += _verify(release, stage, found)
         warnings += self._objected(list(find_twins(version)))
+        warnings += go_together(version)
         warnings += other_persons(version)
         generalizing = self._generalizing(drawn)
         done = generalizing.write_combinations() if generalizing else None

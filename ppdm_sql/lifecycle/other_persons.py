@@ -36,14 +36,14 @@ def other_persons(version: Version) -> list[str]:
         return shared
     (row,) = version.engine.query(_counts(release, columns)).to_pylist()
     key = release.key
-    apart = "rows" if key is None else f"values of the KEY '{key.name}'"
+    apart = "rows" if key is None else f"values of '{key.name}', the KEY"
     said = [
-        *(["classes are counted in"] if is_counted else []),
-        *(["noise is drawn for"] if is_drawn else []),
+        *([f"k counts {apart}, not persons"] if is_counted else []),
+        *([f"noise is drawn for each of the {apart}"] if is_drawn else []),
     ]
     return shared + [
-        f"'{name}' puts {apart} together, and {' and '.join(said)} {apart}: where a person is one"
-        f" '{name}', list it as KEY"
+        f"'{name}' is released, and one '{name}' has several {apart}: {', and '.join(said)}; if"
+        f" '{name}' is the person, list it as KEY"
         for index, name in enumerate(columns)
         if row[f"pairs {index}"] > row[f"values {index}"]
     ]
@@ -69,8 +69,8 @@ def _shared_groups(version: Version) -> list[str]:
     if row["persons"] == row["rows"]:
         return []
     warning = (
-        f"{words[0]} counts rows, and some KEYs stand in several: a group of rows may be one"
-        " person's, and their mean the original; release one row per person"
+        f"{words[0]} groups rows, and some persons have several: a group may hold rows of one person"
+        " only, and its mean is then that person's own; release one row per person"
     )
     return [warning]
 

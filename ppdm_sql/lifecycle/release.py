@@ -96,5 +96,5 @@ def _without_refresh(error: PpdmError) -> str:
     advice = f": {error.hint}" if error.hint else " with another definition"
     return (
         "REFRESH keeps the definition. Correct the rows in the source and refresh again, or write "
-        f"CREATE OR REPLACE RELEASE{advice}. That draws anew; read earlier results with VERSION n"
+        f"CREATE OR REPLACE RELEASE{advice}. That makes new parameters; translate earlier results with VERSION n"
     )

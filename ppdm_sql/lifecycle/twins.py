@@ -1,12 +1,14 @@
 """Columns that say again what GENERALIZE made coarser: released beside it, they undo the classes.
 
-A twin comes from the same column of the source as a generalized one, by whatever expression, and
-one of the two tells the other. Whether it is kept, mapped or pseudonymised does not matter: rows
-that show the same generalized value are told apart by it.
+A twin comes from the same column of the source as a generalized one, by whatever expression, or
+may come from it, and one of the two determines the other. Whether it is kept, mapped or
+pseudonymised does not matter: it tells rows apart that show the same generalized value. Columns of
+which only the data say that they go together, as education and years of school, get a warning.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ppdm_sql.groups.compile import GroupedColumn
+    from ppdm_sql.names import Name
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.version import Version
     from ppdm_sql.treatments.protocol import InputColumn
@@ -29,10 +32,72 @@ if TYPE_CHECKING:
 _ROWS = "s"
 _NEARLY = 1.05
 """A few rows that differ make no other column."""
+_PERHAPS = 1.3
+"""An estimate that is further off comes of other columns."""
+_OF_ONE_COLUMN = "both come from the same column"
+_GO_TOGETHER = "in these rows, the two nearly determine each other"
 
 
 def find_twins(version: Version) -> Iterator[Objection]:
     """Return what speaks against columns that tell a generalized one, or are told by it."""
+    found: set[Name] = set()
+    for pair in _pairs(version):
+        is_near = may_share(pair.column.ancestors, pair.other.column.ancestors)
+        if pair.name in found or not is_near or not _determines(version, pair.column, pair.other):
+            continue
+        found.add(pair.name)
+        is_known = do_share(pair.column.ancestors, pair.other.column.ancestors)
+        yield Objection(
+            Acceptance("twin", pair.name),
+            f"'{pair.name}' would undo GENERALIZE of '{pair.other.name}':"
+            f" {_OF_ONE_COLUMN if is_known else _GO_TOGETHER}",
+            "leave it out, or list it as QUASI, so that classes are counted with it",
+            pair.rule.span,
+        )
+
+
+def go_together(version: Version) -> list[str]:
+    """Return warnings of columns that determine a generalized one, wherever they come from.
+
+    They are estimated in one pass, and counted where the estimate is near.
+    """
+    pairs = [
+        pair
+        for pair in _pairs(version)
+        if not may_share(pair.column.ancestors, pair.other.column.ancestors)
+    ]
+    if not pairs:
+        return []
+    estimates: dict[str, exp.Expr] = {}
+    for index, pair in enumerate(pairs):
+        first, second, both = _three(pair.column, pair.other.column)
+        estimates |= {f"first {index}": first, f"second {index}": second, f"both {index}": both}
+    trees = (named(exp.ApproxDistinct(this=tree), name) for name, tree in estimates.items())
+    query = exp.select(*trees).from_(source_table(version.release.source, _ROWS))
+    (row,) = version.engine.query(query).to_pylist()
+    warnings: dict[Name, str] = {}
+    for index, pair in enumerate(pairs):
+        finest = max(row[f"first {index}"], row[f"second {index}"])
+        is_near = row[f"both {index}"] <= _PERHAPS * finest
+        if pair.name not in warnings and is_near and _determines(version, pair.column, pair.other):
+            warnings[pair.name] = (
+                f"'{pair.name}' may undo GENERALIZE of '{pair.other.name}': {_GO_TOGETHER}; leave it"
+                " out, or list it as QUASI"
+            )
+    return list(warnings.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A released column that is in no class, and a generalized one."""
+
+    name: Name
+    column: InputColumn
+    rule: BoundRule
+    other: GroupedColumn
+
+
+def _pairs(version: Version) -> Iterator[_Pair]:
     grouping = find_grouping(version.release)
     if grouping is None:
         return
@@ -40,35 +105,24 @@ def find_twins(version: Version) -> Iterator[Objection]:
         # QUASI columns are part of the classes; of one that is always NULL nothing is seen.
         if rule.role in (Role.QUASI, Role.KEY) or any(one.is_always_null for one in rule.traits):
             continue
-        yield from _twins_of(version, rule, grouping.columns)
+        for name, column in zip(rule.names, rule.columns, strict=True):
+            yield from (_Pair(name, column, rule, other) for other in grouping.columns)
 
 
-def _twins_of(
-    version: Version, rule: BoundRule, grouped: tuple[GroupedColumn, ...]
-) -> Iterator[Objection]:
-    for name, column in zip(rule.names, rule.columns, strict=True):
-        for other in grouped:
-            if may_share(column.ancestors, other.column.ancestors) and _determines(
-                version, column, other.column
-            ):
-                yield Objection(
-                    Acceptance("twin", name),
-                    f"'{name}' comes from the same column as '{other.name}', which is generalized:"
-                    " it tells apart what GENERALIZE makes alike",
-                    "leave it out, or list it as QUASI, so that classes are counted with it",
-                    rule.span,
-                )
-                break
-
-
-def _determines(version: Version, one: InputColumn, other: InputColumn) -> bool:
-    """Whether a column that is not constant comes from the other, or is told by it in the rows.
-
-    Where it is not known that they come from one column, it is a twin only if the generalized one
-    tells it, and does not tell everything: what is different in every row tells any column.
-    """
+def _three(one: InputColumn, other: InputColumn) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
+    """Return two columns and the pair of them."""
     first, second = (column_of(column.name.text, _ROWS) for column in (one, other))
-    pair = exp.func("ROW", first.copy(), second.copy(), dialect="duckdb")
+    return first, second, exp.func("ROW", first.copy(), second.copy(), dialect="duckdb")
+
+
+def _determines(version: Version, one: InputColumn, grouped: GroupedColumn) -> bool:
+    """Whether a column that is not constant comes from the other, or goes together with it.
+
+    Where it is not known that they come from one column, it is a twin only if one of the two
+    determines the other, and not everything: what is different in every row determines any column.
+    """
+    other = grouped.column
+    first, second, pair = _three(one, other)
     counts: dict[str, exp.Expr] = {
         "first": _different(first),
         "second": _different(second),

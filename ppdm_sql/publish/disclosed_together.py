@@ -151,9 +151,9 @@ def _draws(
             draws = len(others) + 1
             names = ", ".join(sorted(set(others.values())))
             yield (
-                f"{outgoing.entry.name}: with {names}, {draws} noises of '{column.name}' are"
-                " published that were drawn independently; their average has"
-                f" {1 / math.sqrt(draws):.0%} of the deviation of one"
+                f"{outgoing.entry.name}: {draws} independent noises of '{column.name}' are published"
+                f" with this one (the others in {names}): their average has only"
+                f" {1 / math.sqrt(draws):.0%} of the standard deviation of one"
             )
 
 
@@ -190,9 +190,9 @@ def _sums(
             few = [count for count in (more, *apart) if count is not None and 0 < count < _FEW]
             if few:
                 yield (
-                    f"{outgoing.entry.name}: sums of '{column.name}' were published before, of"
-                    f" {plural(min(few), 'row')} more or less: the difference of the two sums is"
-                    " the sum of these alone"
+                    f"{outgoing.entry.name}: the sum of '{column.name}' was published before, and the"
+                    f" two publications differ by {plural(min(few), 'row')}: subtracting the sums"
+                    f" gives the {'value of that row' if min(few) == 1 else 'sum of these rows'}"
                 )
                 break
             if None in apart:
@@ -243,15 +243,16 @@ def _classes(
             )
         elif other is not None and not row["persons"] and _is_uncounted(version, other):
             yield (
-                f"{version.entry.name}: {one.release} was published before of the same persons, who"
-                " have several rows: by all rows of a person no class is cut smaller; row by row,"
-                " classes of the two together cannot be counted"
+                f"{version.entry.name}: {one.release} was published before about the same persons."
+                " Over all rows of a person, no class gets smaller than k. Row by row, classes of the"
+                " two together cannot be counted, because persons have several rows"
             )
         elif row["persons"]:
             yield (
-                f"{version.entry.name}: together with {one.release}, which was published before,"
-                f" {plural(row['persons'], 'person')} of today's rows are in classes below"
-                f" k = {k}, the smallest of {row['least']}"
+                f"{version.entry.name}: combined with {one.release}, which was published before,"
+                f" it puts {plural(row['persons'], 'person')} of today's rows into classes smaller than"
+                f" k = {k};"
+                f" the smallest class has {plural(row['least'], 'person')}"
             )
 
 

@@ -73,7 +73,7 @@ _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
     PARQUET: ParquetFolder,
 }
 _CAUSES = {
-    EngineKind.DISK: "the disk is full, or may not be written",
+    EngineKind.DISK: "the disk is full or read-only",
     EngineKind.MEMORY: "out of memory",
 }
 _SHADOWS = (
@@ -233,7 +233,7 @@ def _record_done(engine: Engine, publication: Publication) -> None:
     except EngineError:
         raise StoreError(
             f"'{publication.path}' is published, but the store could not record it",
-            hint="free some disk space and open the database again: it records it then",
+            hint="free some disk space and open the database again, which records it",
             code="not_recorded",
         ) from None
 

@@ -54,7 +54,8 @@ class Objection:
         return Refused(
             self.what,
             self.span,
-            f"{self.hint}; to release it all the same, write WITH ({OPTION} = [{listed}])",
+            f"{self.hint}; to release it anyway, and have release_info and reports say so, write WITH"
+            f" ({OPTION} = [{listed}])",
             code=self.accepting.code,
         )
 
@@ -73,7 +74,7 @@ def _acceptance(value: object, option: Option, columns: list[Name]) -> Acceptanc
     found = _WRITTEN.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         raise BindError(
-            f"'{OPTION}' is a list of codes of errors",
+            f"'{OPTION}' must be a list of error codes",
             option.span,
             f"write {OPTION} = ['identifying(email)', 'linked_rows']",
             code="bad_option",
@@ -81,7 +82,7 @@ def _acceptance(value: object, option: Option, columns: list[Name]) -> Acceptanc
     code, column = found[1].lower(), found[2]
     if code not in OF_COLUMNS + OF_RELEASES:
         raise BindError(
-            f"'{code}' is no error that can be accepted",
+            f"'{code}' cannot be accepted",
             option.span,
             suggest(code, OF_COLUMNS + OF_RELEASES),
             code="bad_option",

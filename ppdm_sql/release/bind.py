@@ -177,7 +177,7 @@ def _agreement(statement: CreateRelease, catalog: SourceCatalog) -> CreateAgreem
                 raise BindError(
                     "GENERALIZE depends on the rows of one site, so it cannot be agreed",
                     statement.generalize.span,
-                    "publish without it; the miner, or each site for itself, can generalize",
+                    "generalize after combining, or in a release without the agreement",
                     code="not_agreed",
                 )
             return found

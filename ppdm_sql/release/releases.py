@@ -133,8 +133,8 @@ class Releases:
             if all(entry.version == newest.version for entry in held):
                 return newest, ()
             note = (
-                f"read as version {newest.version} of {newest.name} "
-                "(VERSION n reads results of an earlier one)"
+                f"translated with version {newest.version} of {newest.name}, the newest; for results"
+                " of an earlier version, write VERSION n"
             )
             return newest, (note,)
         for entry in held:

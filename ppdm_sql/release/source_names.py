@@ -118,9 +118,10 @@ def _complete(statement: CreateRelease, catalog: SourceCatalog) -> Source:
             relation = catalog.resolve(source.name)
             if relation is None:
                 raise BindError(
-                    f"there is no table or view '{source.name}'",
+                    f"there is no table or view '{_as_written(source.name)}'",
                     source.span,
-                    suggest(str(source.name), catalog.relation_names(), "tables and views"),
+                    _file_hint(source.name)
+                    or suggest(str(source.name), catalog.relation_names(), "tables and views"),
                     code="unknown_table",
                 )
             _check_relation(statement, relation, source.span)
@@ -221,3 +222,14 @@ def _refuse_store(span: Span | None) -> NoReturn:
     raise Refused(
         f"nothing is released from the owner's store '{OWNER_SCHEMA}'", span, code="owner_store"
     )
+
+
+def _as_written(name: QualifiedName) -> str:
+    """Return a name without the catalog that the owner never writes."""
+    return str(QualifiedName(name.parts[1:]) if name.catalog == STORE_CATALOG else name)
+
+
+def _file_hint(name: QualifiedName) -> str | None:
+    if not str(name.name).lower().endswith((".csv", ".parquet", ".json", '.csv"', '.parquet"')):
+        return None
+    return f"a file is written in single quotes: FROM '{name.name.text}'"

@@ -89,7 +89,7 @@ class Agreements:
         )
         if os.path.lexists(path):
             raise Refused(
-                f"'{path}' is there already",
+                f"'{path}' already exists",
                 statement.path_span,
                 "name a new file: no file is replaced",
                 code="target_taken",
@@ -129,9 +129,9 @@ class Agreements:
                 agreements.record_agreement(engine, brought)
             elif there != brought:
                 raise Refused(
-                    f"there is another agreement '{brought.name}' here",
+                    f"there is a different agreement named '{brought.name}' here",
                     statement.span,
-                    "drop it first, or ask for a file of this one",
+                    "drop it first, or ask the other site for its newest file",
                     code="agreement_exists",
                 )
             return brought, there is None

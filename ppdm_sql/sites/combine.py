@@ -17,7 +17,7 @@ from ppdm_sql.delivery.destinations import DatabaseFile
 from ppdm_sql.delivery.place import Place, target_of
 from ppdm_sql.delivery.signature import public_key_of
 from ppdm_sql.delivery.workplace import workplace
-from ppdm_sql.errors import BindError, plural
+from ppdm_sql.errors import BindError
 from ppdm_sql.names import Name, chain
 from ppdm_sql.scratch import make_scratch
 from ppdm_sql.sites.site_files import (
@@ -76,8 +76,8 @@ def combine(
         raise BindError("a study combines the files of two or more sites", code="usage")
     if Path(to).resolve() in [Path(file).resolve() for file in files]:
         raise BindError(
-            f"'{Path(to).name}' is a part of the study",
-            hint="a part is not replaced: name a new file",
+            f"'{Path(to).name}' is one of the files to combine",
+            hint="name a new file",
             code="usage",
         )
     fingerprint = public_key_of(agreement).public_bytes_raw().hex()
@@ -167,9 +167,9 @@ def _persons(engine: Engine, parts: Sequence[Part], key: Name) -> dict[Name, int
     if len(repeating) > 1:
         part, more = repeating[1]
         raise BindError(
-            f"in '{part.path}' {plural(more, 'row')} repeat a KEY or have none, and so it is in "
-            f"'{repeating[0][0].path}'",
-            hint="rows would be multiplied: let at most one site have several rows a person",
+            f"both '{repeating[0][0].path}' and '{part.path}' have persons with several rows, or rows"
+            " without a KEY",
+            hint="rows would be multiplied: only one of the files may have several rows per person",
             code="key",
         )
     return persons
@@ -203,7 +203,7 @@ def _not_affine(column: PartColumn) -> list[str]:
     if not others:
         return []
     words = chain(others)
-    return [f"{column.name}: a mean of what {words} released is not what it makes of the mean"]
+    return [f"{column.name}: the mean that was filled in is only approximate after {words}"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def seal(content: bytes, passphrase: str, cost: Cost = USUAL) -> bytes:
     """Return a file that only the passphrase opens."""
     if len(passphrase) < SHORTEST:
         raise Refused(
-            f"the passphrase has {len(passphrase)} letters",
+            f"the passphrase has {len(passphrase)} characters",
             hint=f"take at least {SHORTEST}: whoever has the file can try passphrases without limit",
             code="passphrase",
         )
@@ -87,7 +87,7 @@ def unseal(file: bytes, passphrase: str) -> bytes:
     except InvalidTag:
         raise StoreError(
             "the agreement cannot be opened: the passphrase is wrong, or the file was changed",
-            hint="ask the site that exported it for both again",
+            hint="ask the site that exported it for the file and the passphrase again",
             code="passphrase",
         ) from None
 

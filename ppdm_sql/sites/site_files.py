@@ -123,7 +123,9 @@ def _read(engine: Engine, path: Path, part: Wanted, file: ForeignFile) -> Part:
     for column in columns:
         if Name(column.name).is_reserved:
             raise Refused(
-                f"'{path}' has a column '{column.name}'", hint=RESERVED_HINT, code="reserved_name"
+                f"'{path}' has a column '{column.name}', a reserved name",
+                hint=RESERVED_HINT,
+                code="reserved_name",
             )
     table = QualifiedName((STORE_CATALOG, Name("main"), part.alias))
     engine.create_table(table, file.rows(wanted))

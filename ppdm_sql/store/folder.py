@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"DUCK"
 """What a database of DuckDB has in its ninth to twelfth byte, encrypted or not."""
-_PUBLISHED = "; what PUBLISH RELEASE wrote is asked with `ppdm query`"
+_PUBLISHED = "; a published file is read with `ppdm query`"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -177,8 +177,8 @@ def _check_file(path: Path, may_be_wide: bool = False) -> None:
     _check_owner(path, found)
     if found.st_mode & _OTHERS and not may_be_wide:
         raise StoreError(
-            f"others may read or write '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
-            hint=f"run chmod 600 '{path}'{_PUBLISHED}",
+            f"other users can read or change '{path}' (mode {stat.S_IMODE(found.st_mode):04o})",
+            hint=f"if it is your database, run chmod 600 '{path}'{_PUBLISHED}",
             code="not_private",
         )
 

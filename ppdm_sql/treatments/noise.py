@@ -267,10 +267,10 @@ class Noise(NumberTreatment):
         half = 0.5 / unit
         unchanged = distribution.below(half) - distribution.below(-half)
         raise TreatmentError(
-            f"noise: it is too small for '{name}', which is written in steps of {1 / unit:.6g}: "
-            f"{unchanged:.0%} of the values would stay as they are",
-            hint="take larger noise, or round => false, which shows by their decimals what was"
-            " changed",
+            f"noise: it is too small for '{name}': after rounding to steps of {1 / unit:.6g},"
+            f" {unchanged:.0%} of the values would stay as they are",
+            hint="use larger noise (with round => false it is accepted, but the decimals show which"
+            " values were changed)",
             code="noise_too_small",
         )
 
@@ -290,9 +290,9 @@ class Noise(NumberTreatment):
         step = math.ulp(float(largest)) if largest is not None else 0.0
         if self.distributions[index].deviation < _FEWEST_UNITS * step:
             raise TreatmentError(
-                f"noise: it is too small for '{self.columns[index].name}', which holds numbers so"
+                f"noise: it is too small for '{self.columns[index].name}', which has numbers so"
                 f" large that a sum is rounded to steps of {step:.6g}",
-                hint="take larger noise, or subtract a constant in a (SELECT …) source",
+                hint="use larger noise, or subtract a constant in a (SELECT …) source",
                 code="noise_too_small",
             )
 

@@ -145,7 +145,7 @@ def test_a_database_is_left_where_it_was_asked_for(
             main(["demo", "--patients", "300", "--db", str(place)])
         assert end.value.code == code
         before = place.read_bytes()
-    assert f"'{place}' is there already" in capsys.readouterr().err
+    assert f"'{place}' already exists" in capsys.readouterr().err
     assert place.read_bytes() == before
     with ppdm_sql.connect(place) as owner:
         assert [info.release for info in owner.releases()] == [

@@ -356,12 +356,12 @@ def test_a_mapping_with_an_alias_a_person_is_not_unlinkable(clinic: Owner, tmp_p
 @pytest.mark.parametrize(
     ("value", "what"),
     [
-        ("['everything']", "is no error that can be accepted"),
+        ("['everything']", "cannot be accepted"),
         ("['twin']", "write 'twin\\(column\\)'"),
         ("['linked_rows(age)']", "write 'linked_rows'"),
         ("['identifying(nobody)']", "there is no column 'nobody'"),
-        ("[1]", "is a list of codes of errors"),
-        ("true", "is a list of codes of errors"),
+        ("[1]", "must be a list of error codes"),
+        ("true", "must be a list of error codes"),
     ],
 )
 def test_only_codes_of_errors_are_accepted(clinic: Owner, value: str, what: str) -> None:

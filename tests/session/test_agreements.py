@@ -324,7 +324,7 @@ def test_the_file_is_the_owners_alone_and_never_replaced(owner: Owner, tmp_path:
     owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     before = path.read_bytes()
-    with pytest.raises(Refused, match="is there already"):
+    with pytest.raises(Refused, match="already exists"):
         owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
     assert path.read_bytes() == before
     with pytest.raises(StoreError, match="cannot be written"):

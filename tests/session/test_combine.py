@@ -133,7 +133,7 @@ def test_stacked_files_are_the_whole(files: dict[str, Path], tmp_path: Path) -> 
 
 def test_a_part_is_not_replaced_by_the_study(files: dict[str, Path]) -> None:
     before = files["low"].read_bytes()
-    with pytest.raises(BindError, match="is a part of the study"):
+    with pytest.raises(BindError, match="is one of the files to combine"):
         combine(files["low"], files["high"], to=files["low"])
     assert files["low"].read_bytes() == before
 

@@ -155,7 +155,7 @@ def test_a_file_that_others_may_read_or_write_is_refused(safe: Path, bits: int) 
     make(safe)
     safe.chmod(bits)
     error = refusal(safe)
-    assert f"others may read or write '{safe}' (mode {bits:04o})" in str(error)
+    assert f"other users can read or change '{safe}' (mode {bits:04o})" in str(error)
     assert f"chmod 600 '{safe}'" in str(error)
     assert mode(safe) == bits
 

@@ -81,7 +81,7 @@ def test_a_threshold_printed_short_snaps_and_says_so(study: Owner) -> None:
     done = study.interpret("s.study", "age >= 2.667")
     assert done.original == "age >= 40"
     assert done.notes == (
-        "age: 2.667 snapped to 2.6666666666666665, the image of an original value",
+        "age: 2.667 was read as 2.6666666666666665, the image of an original value",
     )
 
 
@@ -150,7 +150,7 @@ def test_a_pseudonym_is_found_again_in_the_source(study: Owner) -> None:
         ("dose > 3", "s.study.dose > 3", "noise cannot be inverted"),
         ("dose IS NULL", "s.study.dose IS NULL", "noise cannot be inverted"),
         ("dose IS NOT NULL", "s.study.dose IS NOT NULL", "noise cannot be inverted"),
-        ("pay > 3", "s.study.pay > 3", "bit_plus has no original for it"),
+        ("pay > 3", "s.study.pay > 3", "bit_plus releases no original value as this"),
         ("disease > 'Illness_2'", "s.study.disease > 'Illness_2'", "mapping has no original"),
         ("disease = 'Illness_99'", "s.study.disease = 'Illness_99'", "mapping has no original"),
         ("age > 'x'", "s.study.age > 'x'", "graded_grouping has no original"),
@@ -407,7 +407,7 @@ def test_centroids_column_by_column(study: Owner) -> None:
     study.connection.register("centroids", rows)
     result = study.execute("INTERPRET RELEASE s.study TABLE centroids")
     assert result.message.splitlines() == [
-        "age: if these are means, graded_grouping does not carry them over exactly",
+        "age: if these are means, graded_grouping does not keep means",
         "dose stays in released terms: noise cannot be inverted",
     ]
     done = result.arrow().to_pydict()
@@ -457,7 +457,10 @@ def test_thresholds_of_a_tree(study: Owner) -> None:
         "age",
     ]
     assert done.table.column("threshold").to_pylist() == [37.0, 0.5, None, 1.5, None]
-    assert "a threshold of dose stays in released terms: no '<=' says the same" in done.notes
+    assert (
+        "a threshold of dose stays in released terms: it cannot be written as one '<='"
+        in done.notes
+    )
 
 
 def test_a_threshold_that_turns_round_is_said(owner: Owner) -> None:
@@ -498,7 +501,7 @@ def test_the_command_line(safe: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         assert isinstance(ended.value.code, int)
         return ended.value.code, said.out, said.err
 
-    snapped = "snapped to 2.6666666666666665, the image of an original value\n"
+    snapped = "was read as 2.6666666666666665, the image of an original value\n"
     assert run("--where", "age >= 2.667") == (0, "age >= 40\n", f"note: age: 2.667 {snapped}")
     assert run("--where", "drug = 'x' AND age > 2", "--passing-others") == (
         0,

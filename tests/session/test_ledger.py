@@ -130,7 +130,7 @@ def test_two_releases_that_cut_classes_smaller_are_told(clinic: Owner, tmp_path:
     small = brute_small_classes(clinic, 5)
     assert small
     (warning,) = found
-    assert f"{len(small)} persons of today's rows are in classes below k = 5" in warning
+    assert f"{len(small)} persons of today's rows into classes smaller than k = 5" in warning
 
 
 def test_releases_of_one_publication_are_judged_together(clinic: Owner, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_noises_of_one_release_are_counted(clinic: Owner, tmp_path: Path) -> Non
 
 
 def brute_small_classes(owner: Owner, k: int) -> list[int]:
-    """Return the persons in classes below k of what both releases show, counted in Python."""
+    """Return the persons in classes smaller than k of what both releases show, counted in Python."""
     first, second = (dict(owner.sql(f"FROM {name}").fetchall()) for name in ("r.a", "r.b"))
     together = {person: (first[person], second[person]) for person in first}
     return [one for one in first if list(together.values()).count(together[one]) < k]
@@ -211,7 +211,7 @@ def test_sums_that_differ_by_a_newcomer_are_told(
     clinic.execute("CREATE OR REPLACE RELEASE r.a FROM people"
                    f" (id KEY, income SENSITIVE AS {treatment})")  # fmt: skip
     (warning,) = warned(clinic, "r.a", tmp_path / "b.duckdb")
-    assert "sums of 'income' were published before, of 1 row more or less" in warning
+    assert "sums of 'income' were published before, differ by 1 row" in warning
     clinic.execute("INSERT INTO people SELECT 301 + range, 30, 1, 50, range FROM range(50)")
     clinic.execute("REFRESH RELEASE r.a")
     assert warned(clinic, "r.a", tmp_path / "c.duckdb") == []
@@ -227,7 +227,7 @@ def test_strict_publishes_nothing_that_is_warned_of(clinic: Owner, tmp_path: Pat
             f" (id KEY, weight SENSITIVE AS noise(normal(0, {size})))"
         )
     clinic.publish("r.n0", to=tmp_path / "a.duckdb", strict=True)
-    with pytest.raises(Refused, match="2 noises of 'weight' are published") as caught:
+    with pytest.raises(Refused, match="2 independent noises of 'weight' are published") as caught:
         clinic.publish("r.n1", to=tmp_path / "b.duckdb", strict=True)
     assert caught.value.code == "strict"
     assert not (tmp_path / "b.duckdb").exists()

@@ -92,7 +92,7 @@ def test_what_follows_the_end_is_an_error_with_what_is_allowed() -> None:
     cursor = cursor_over("WIHT (x)")
     with pytest.raises(StatementError) as caught:
         cursor.expect_end(("WITH",))
-    assert caught.value.what == "unexpected 'WIHT' after the end of the statement"
+    assert caught.value.what == "unexpected 'WIHT' the statement was complete before it"
     assert caught.value.hint == "did you mean 'WITH'? allowed here: WITH"
     assert failure("x", "expect_end").hint is None
 

@@ -62,7 +62,7 @@ def admit(text: str, parser: Parser, surface: Surface) -> str:
     """Return the text to run for a statement; raise in fixed words when it may not run."""
     if len(text) > LONGEST:
         raise Refused(
-            f"a statement may have at most {LONGEST:,} letters", code="statement_too_large"
+            f"a statement may have at most {LONGEST:,} characters", code="statement_too_large"
         )
     if "\0" in text:
         raise StatementError(

@@ -54,8 +54,8 @@ class BandWidth:
             target.label,
             share,
             chance_number(x, near),
-            f"the spacing of the values tells {SHARE} of all distances from the smallest value,"
-            " but for the unit they are counted in",
+            f"the spacing of the values discloses {SHARE} of all distances from the smallest value,"
+            " in an unknown unit",
             len(x),
         )
 

@@ -94,7 +94,7 @@ class DifferencingNumbers:
             target.label,
             share,
             0.0,
-            f"together with {label}, this one is rid of {SHARE} of its error",
+            f"together with {label}, {SHARE} of the error can be removed",
         )
 
 

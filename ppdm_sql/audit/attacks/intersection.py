@@ -57,8 +57,8 @@ class Intersection:
             column,
             share,
             alone,
-            f"together with {label}, one {column} is left for {SHARE} of the people; one of"
-            " the two alone tells as much as guessing does",
+            f"together with {label}, one {column} is left for {SHARE} of the people"
+            " (guessing: what one of the two releases discloses alone)",
             of,
             (column,),
         )

@@ -51,7 +51,9 @@ def guess_numbers(
         places = decimals_of(np.concatenate((y, unknown)))
         before, wanted = (moved(part, places, -moves(last)) for part in (y, unknown))
         is_known = ~np.isnan(before)
-        return guess_numbers(x[is_known], before[is_known], wanted, traits[: len(traits) - len(last)])
+        return guess_numbers(
+            x[is_known], before[is_known], wanted, traits[: len(traits) - len(last)]
+        )
     exact = exact_model(x, y, unknown, traits)
     if exact is None:
         return likely_model(x, y, traits)[0](unknown)

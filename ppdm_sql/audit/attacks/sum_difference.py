@@ -28,10 +28,10 @@ class SumDifference:
 
     name: ClassVar[str] = "sum_difference"
     needs: ClassVar[Needs] = Needs.OTHERS
-    knowledge: ClassVar[str] = "this version and one of a few rows more or less"
+    knowledge: ClassVar[str] = "this version, and one that differs by a few rows"
 
     def applies_to(self, target: Aim, scene: Scene) -> bool:
-        """Columns whose sums are out of a few rows more or less."""
+        """Columns whose sums were published of a few rows more, or fewer."""
         column = target.columns[0]
         return target.scope is AimKind.COLUMN and column.name in scene.newcomers
 
@@ -54,7 +54,7 @@ class SumDifference:
             target.label,
             recovered(came.ravel(), np.repeat(guess, few, axis=1).ravel(), near),
             chance_number(x, near),
-            f"a publication of {plural(few, 'row')} more or less is out: the difference of the sums"
-            f" gives {SHARE} of their values",
+            f"another publication differs from this one by {plural(few, 'row')}: the difference of the"
+            f" sums gives {SHARE} of their values",
             len(x),
         )

@@ -103,7 +103,7 @@ def divergence(
 
 
 def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[Figure]:
-    """Return how many classes tell a sensitive number closely."""
+    """Return how many classes disclose a sensitive number closely."""
     near = CLOSE * spread(values[~np.isnan(values)])
     found = proximity(classes.of_row, values, near, PROXIMITY_L)
     # Whoever has no number is near nobody: neither counted as breached nor as safe.
@@ -115,8 +115,8 @@ def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[F
             "proximity",
             name,
             found.rows / rows if rows else None,
-            f"share of rows in classes of which more than 1/{PROXIMITY_L} lies within"
-            f" {CLOSE:g} standard deviations",
+            f"share of rows whose class has more than 1/{PROXIMITY_L} of its values within"
+            f" {CLOSE:g} standard deviations of one value",
             rows,
         ),
         Figure(
@@ -124,7 +124,7 @@ def proximity_figures(name: str, classes: Classes, values: FloatArray) -> list[F
             "proximity_classes",
             name,
             found.classes / count if count else None,
-            f"share of the {count:,} classes that are such",
+            f"share of the {count:,} classes with such values",
             count,
         ),
         Figure(
@@ -159,7 +159,7 @@ def divergence_figures(
             "divergence_classes",
             name,
             found.classes / classes.count if rows else None,
-            f"share of the {classes.count:,} classes that do",
+            f"share of the {classes.count:,} classes that tie such rows",
             classes.count,
         ),
     ]

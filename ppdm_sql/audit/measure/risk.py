@@ -104,9 +104,9 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
     around = persons if population is None else np.maximum(population, persons)
     exposed = classes.least(around)
     known = (
-        "it is looked for in the release alone"
+        "no background table was used"
         if population is None
-        else "it is looked for in the background table"
+        else "compared with the background table"
     )
     return [
         Figure("risk", "k", "", k, f"the smallest class has {plural(k, who)}"),
@@ -117,7 +117,13 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             int(classes.rows.min()),
             f"the smallest class has {plural(int(classes.rows.min()), 'row')}",
         ),
-        Figure("risk", "classes", "", classes.count, "of rows that show the same QUASI values"),
+        Figure(
+            "risk",
+            "classes",
+            "",
+            classes.count,
+            "number of classes: rows that show the same QUASI values",
+        ),
         Figure(
             "risk",
             "unique_share",
@@ -138,14 +144,14 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "journalist",
             "",
             float(1 / around.min()),
-            f"the same for a {who} who may not be in the data: {known}",
+            f"the same, for an attacker who does not know whether the {who} is in the data; {known}",
         ),
         Figure(
             "risk",
             "marketer",
             "",
             float((1 / exposed).mean()),
-            f"share of {who}s found when all are looked for by their quasi-identifiers: {known}",
+            f"share of {who}s found when all are looked for by their quasi-identifiers; {known}",
             total,
         ),
         Figure(
@@ -153,7 +159,7 @@ def risk_figures(classes: Classes, population: IntArray | None = None) -> list[F
             "at_risk",
             "",
             float((1 / exposed > AT_RISK).mean()),
-            f"share of {who}s found with a probability above {AT_RISK:g}: {known}",
+            f"share of {who}s found with a probability above {AT_RISK:g}; {known}",
             total,
         ),
     ]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report.model import ClassSizes, ColumnReport, Report
 
 _ROUNDED = (
-    "Figures are rounded so that they disclose nobody: shares up to whole fives of people,"
-    " what attackers get up to twentieths. Requirements are judged by the exact ones."
+    "Figures are rounded so that they disclose nobody: counts of people up to a multiple"
+    " of 5, results of attacks up to a multiple of 5 %. Requirements are judged by the exact ones."
 )
 _SEEN = 0.005
 """A smaller share of rows is not drawn."""
@@ -213,7 +213,7 @@ def _withheld(report: Report) -> str:
     if owners:
         named = "; ".join(f"{name} of {', '.join(about)}" for name, about in owners.items())
         text = (
-            "<p>For the owner alone, because with the released rows they would tell a parameter or"
+            "<p>For the owner alone, because with the released rows they would disclose a parameter or"
             f" a small count: {escape(named)}.</p>"
         )
     if report.left_out:

@@ -79,8 +79,8 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
         return f"{(sentence or NO_ROW).capitalize()}."
     if any(figure.name == "k_high" and figure.is_withheld for figure in figures):
         return (
-            "Only a high class is protected, which nothing in the release shows; what that leaves"
-            " open is for the owner alone."
+            "Only the high class is protected. The release does not show who is in it, so its"
+            " figures are in the internal report only."
         )
     if "k_high" in found:
         return _high_class(found)
@@ -89,7 +89,7 @@ def _protection(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> s
 
 
 def _one_value(figures: Sequence[Figure], alone: float) -> str:
-    """Say whose class tells a sensitive value, beside those who are alone in theirs."""
+    """Say whose class discloses a sensitive value, beside those who are alone in theirs."""
     shares = [(f.value or 0.0, f.about) for f in figures if f.name == "homogeneous"]
     share, column = max(shares, key=lambda one: one[0], default=(0.0, ""))
     if share <= alone + MARGIN:
@@ -132,9 +132,8 @@ def _high_class(found: Mapping[str, float | None]) -> str:
         else f"Only the high class is protected, where everybody shares their QUASI columns with at"
         f" least {plural(int(k) - 1, 'other')}"
     )
-    gaps = [
-        f"{percent(found.get('absence') or 0.0)} of it are given away by fitting no untouched row",
-    ]
+    absent = percent(found.get("absence") or 0.0)
+    gaps = [f"{absent} of it can be recognised, because no untouched row shows the same"]
     if linked:
         gaps.append(f"{percent(linked)} of its rows can be tied to untouched rows of the person")
     if together := found.get("linked_unique_share"):
@@ -151,11 +150,11 @@ def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
         tried = "The one attack" if len(attacks) == 1 else f"None of the {len(attacks)} attacks"
         verb = "got no more" if len(attacks) == 1 else "got more"
         return f"{tried} tried {verb} than guessing would."
-    needs = "needs no knowledge at all" if worst.knowledge == NONE else f"needs: {worst.knowledge}"
+    needs = "no knowledge at all" if worst.knowledge == NONE else f"to know {worst.knowledge}"
     about = f" on {worst.target}" if worst.target else ""
     return (
-        f"The attack that gains most is {worst.attack}{about}, which {needs}:"
-        f" {worst.sentence} (guessing: {percent(worst.chance)})."
+        f"The strongest attack is {worst.attack}{about}. It needs {needs}."
+        f" {worst.sentence[:1].upper()}{worst.sentence[1:]} (guessing alone: {percent(worst.chance)})."
     )
 
 
