@@ -67,5 +67,8 @@ class _Written:
     def row_key(self) -> NoReturn:
         raise NeedsTableError
 
+    def mixed_with(self, index: int) -> NoReturn:
+        raise NeedsTableError
+
     def source_value(self, index: int) -> NoReturn:
         raise NeedsTableError

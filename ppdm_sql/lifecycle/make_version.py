@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name
     from ppdm_sql.parameters import DrawnBySlot
     from ppdm_sql.release.acceptance import Objection
-    from ppdm_sql.release.model import BoundRule, Release
+    from ppdm_sql.release.model import BoundRule, Release, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.store.catalog import Entry
     from ppdm_sql.treatments.protocol import InputColumn
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _BY_ORIGINS = 2
 """The formula from which rows are keyed by where their KEY comes from, through any expression."""
+_BY_CHAIN = 3
+"""The formula from which noise depends on every treatment before it."""
 _KEPT_KEY = (
     "the KEY '{}' is released unchanged: whoever knows a person's KEY finds their rows; write KEY "
     "without a treatment, which is not released, or KEY AS pseudonym()"
@@ -179,7 +181,7 @@ class _Making:
             keys = replace(keys, row_identity=_row_identity(release, release.row_key))
         for rule, step in release.stage(stage):
             statistics = _own(found, step.slot)
-            chained = replace(keys, before=_drawn_before(rule, stage, earlier))
+            chained = replace(keys, before=_before(rule, step, stage, earlier, release.formula))
             try:
                 values = step.treatment.draw(statistics, chained, self.known.get(step.slot))
             except PpdmError as error:
@@ -268,16 +270,18 @@ def _hierarchy_note(grouping: Grouping, name: Name) -> str:
     )
 
 
-def _drawn_before(rule: BoundRule, stage: int, drawn: DrawnBySlot) -> str:
-    """Return what the treatments before one in its chain drew, as one text.
+def _before(rule: BoundRule, step: Step, stage: int, drawn: DrawnBySlot, formula: int) -> str:
+    """Return the treatments before one in its chain and their parameters, as one text.
 
     Noise after `scaling()` must not be the same under two factors: the difference of the two
-    releases would be a multiple of the original values.
+    releases would be a multiple of the original values. Nor may it be that of the values as they
+    were: what `bit_plus()` added would stand alone.
     """
+    is_whole = formula >= _BY_CHAIN and step.treatment.traits.adds_noise
     parameters = [
-        (place, step.treatment.keyword, sorted(drawn[step.slot].parameters.items()))
-        for place, step in enumerate(rule.steps[:stage])
-        if step.slot in drawn and drawn[step.slot].parameters
+        (place, earlier.treatment.keyword, sorted(drawn[earlier.slot].parameters.items()))
+        for place, earlier in enumerate(rule.steps[:stage])
+        if earlier.slot in drawn and (is_whole or drawn[earlier.slot].parameters)
     ]
     return repr(parameters) if parameters else ""
 

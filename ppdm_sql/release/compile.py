@@ -75,6 +75,12 @@ class _Scope:
             raise InternalError("a treatment asks for a value that it did not say it uses")
         return source_value(self.rule, index, self.place)
 
+    def mixed_with(self, index: int) -> list[int]:
+        before = (step.treatment.traits for step in self.rule.steps[: self.place])
+        if not any(one.mixes_columns for one in before):
+            return []
+        return [one for one in range(len(self.rule.columns)) if one != index]
+
     def parameter(self, name: str) -> exp.Expr:
         return column_of(parameter_column(self.slot, name), _PARAMETERS)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING, Self
 
 from sqlglot import exp
@@ -61,6 +62,8 @@ _PER = ("value", "person")
 _MOST_DECIMALS = 6
 """Decimals of a column of DOUBLE up to which it is taken to be written with so many."""
 _TIMES_A_DAY = (1, 24, 24 * 60, SECONDS_A_DAY)
+_BOUND_TO_ALL = 3
+"""The formula from which noise depends on everything that it hides."""
 _FEWEST_UNITS = 2
 """Units of the column's scale below which the noise would be rounded away in many rows."""
 
@@ -189,7 +192,7 @@ class Noise(NumberTreatment):
             return Drawn(drawn_then | self._selection(keys))
         parameters: dict[str, Parameter] = {}
         for index, distribution in enumerate(self.distributions):
-            high, low = key_words(keys.derive("noise 2", self._drawn_for(index, keys.is_agreed)))
+            high, low = key_words(keys.derive("noise 2", self._drawn_for(index, keys)))
             # Sites may have a column in different types, and other decimals.
             unit = 0.0 if keys.is_agreed else self._unit(index, statistics)
             if previous is not None:
@@ -218,17 +221,22 @@ class Noise(NumberTreatment):
     def _kind(self) -> str:
         return "multiplied" if self.is_multiplicative else "added"
 
-    def _drawn_for(self, index: int, is_agreed: bool = False) -> str:
+    def _drawn_for(self, index: int, keys: Keys) -> str:
         """Return what the key of a column's noise is derived from.
 
         Of two sizes each has a draw of its own: of one, 2(x + e) - (x + 2e) would be x.
         """
         column, distribution = self.columns[index], self.distributions[index]
-        # Sites agree on the name of a column, whatever table it comes from.
-        lineage = column.identity if is_agreed else " + ".join(sorted(column.origins))
+        is_whole = keys.formula >= _BOUND_TO_ALL
+        # Sites agree on the name of a column, whatever table it comes from. One noise a person
+        # does not depend on the value: so it must be another one for another expression.
+        by_name = keys.is_agreed or (is_whole and self.per == "person")
+        lineage = column.identity if by_name else " + ".join(sorted(column.origins))
         lineage = lineage or column.identity
-        numbers = f"({distribution.first!r}, {distribution.second!r})"
-        return f"{lineage} {self._kind} {distribution.word}{numbers} per {self.per}"
+        zero = 0.0 if is_whole else -0.0  # x + 0.0 has no sign where x is 0
+        numbers = f"({distribution.first + zero!r}, {distribution.second + zero!r})"
+        said = f"{lineage} {self._kind} {distribution.word}{numbers} per {self.per}"
+        return f"{said} rho {self.rho!r}" if is_whole and self.rho is not None else said
 
     def _unit(self, index: int, statistics: Statistics) -> float:
         """Return how many steps of the column's scale one is; 0 where sums are not rounded."""
@@ -319,19 +327,36 @@ class Noise(NumberTreatment):
     def _drawn(self, index: int, scope: Scope) -> exp.Expr:
         """Return first + standard · second; for a uniform distribution, first + u · width."""
         word = self.distributions[index].word
-        value = scope.source_value(index) if self.per == "value" else double("0.0")
-        standard = _call(
-            f"ppdm_{word}",
-            scope.parameter(f"key_high_{index}"),
-            scope.parameter(f"key_low_{index}"),
-            scope.row_key(),
-            value,
-        )
+        key = [scope.parameter(f"key_{half}_{index}") for half in ("high", "low")]
+        standard = _call(f"ppdm_{word}", *key, scope.row_key(), self._bound(index, key, scope))
         first, second = scope.parameter(f"first_{index}"), scope.parameter(f"second_{index}")
         if word == "uniform":
             second = exp.paren(exp.Sub(this=second, expression=first.copy()))
         product = exp.Mul(this=standard, expression=second)
         return exp.paren(exp.Add(this=first, expression=product))
+
+    def _bound(self, index: int, key: Sequence[exp.Expr], scope: Scope) -> exp.Expr:
+        """Return what the noise is bound to, beside the row: the same again, the same noise.
+
+        Otherwise the difference of two versions would be that of two values, without noise. Where
+        rows of a person share theirs, it is bound to the least of their values: another unit is
+        another noise. What `rotation()` mixed in is hidden by it, too.
+        """
+        if scope.formula < _BOUND_TO_ALL:
+            return scope.source_value(index) if self.per == "value" else double("0.0")
+        values = [scope.source_value(one) for one in (index, *scope.mixed_with(index))]
+        if self.per == "person":
+            values = [
+                scope.let(exp.Window(this=exp.Min(this=one), partition_by=[scope.row_key()]))
+                for one in values
+            ]
+        if len(values) == 1:
+            return values[0]
+        parts = (
+            _call("ppdm_uniform", *(half.copy() for half in key), scope.row_key(), one)
+            for one in values
+        )
+        return reduce(lambda one, other: exp.Add(this=one, expression=other), parts)
 
     def _applied(
         self, inputs: Sequence[exp.Expr], noise: Sequence[exp.Expr], scope: Scope
@@ -372,10 +397,15 @@ class Noise(NumberTreatment):
             start = self._in_seconds(column, value) if by_seconds else value
             return shifted_time(column, start, scope.let(amount), "SECOND" if by_seconds else "DAY")
         node = exp.Mul if self.is_multiplicative else exp.Add
-        noised = node(this=computable(column, value), expression=noise)
+        return self._as_written(
+            index, node(this=computable(column, value), expression=noise), scope
+        )
+
+    def _as_written(self, index: int, number: exp.Expr, scope: Scope) -> exp.Expr:
+        """Return a number with as many decimals as the column had: with noise or without."""
         if self.is_multiplicative or not self.rounds or scope.formula < 2:
-            return noised
-        unit, total = scope.parameter(f"unit_{index}"), scope.let(noised)
+            return number
+        unit, total = scope.parameter(f"unit_{index}"), scope.let(number)
         return (
             exp.case()
             .when(exp.GT(this=unit, expression=double("0.0")), _rounded(total, unit))
@@ -394,7 +424,7 @@ class Noise(NumberTreatment):
     def _untouched(self, index: int, value: exp.Expr, scope: Scope) -> exp.Expr:
         column = self.columns[index]
         if column.type.kind not in TIMES:
-            return computable(column, value)
+            return self._as_written(index, computable(column, value), scope)
         if column.type.kind is Kind.TIMESTAMP and scope.formula > 1:
             value = self._in_seconds(column, value)
         return in_calendar(value)

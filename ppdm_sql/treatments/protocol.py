@@ -101,6 +101,10 @@ class Scope(Protocol):
         """Return the original KEY of the row as BIGINT; for treatments that say they use it."""
         ...
 
+    def mixed_with(self, index: int) -> list[int]:
+        """Return the other columns whose originals are in this one by now."""
+        ...
+
     def source_value(self, index: int) -> exp.Expr:
         """Return the original value of a column as DOUBLE; for treatments that say they use it.
 

@@ -84,7 +84,24 @@ def test_versions_keep_the_formula_they_were_made_with(
             ).fetchall()
         )
     assert made["treated 1"] == made["treated 2"] == made["treated 3"] == 1
-    assert made["new 1"] == FORMULA == 2
+    assert made["new 1"] == FORMULA == 3
+
+
+@pytest.mark.parametrize("recorded", ["formula_2"], indirect=True)
+def test_noise_of_an_earlier_formula_stays(recorded: tuple[Path, dict[str, Any]]) -> None:
+    safe, expected = recorded
+    with ppdm_sql.connect(safe) as owner:
+        assert record.noises(owner) == expected
+        owner.execute("REFRESH RELEASE r.persons, r.chains, r.turned")
+        assert record.noises(owner) == expected
+        (before,) = owner.execute("SELECT list(weight ORDER BY ALL) FROM r.turned").fetchall()
+        owner.execute(
+            "CREATE OR REPLACE RELEASE r.turned FROM clinic.visits (visit KEY, (weight, height)"
+            " SENSITIVE AS rotation() THEN noise(normal(0, 9), normal(0, 9)))"
+        )
+        assert owner.execute("SELECT list(weight ORDER BY ALL) FROM r.turned").fetchall() != [
+            before
+        ]
 
 
 def test_the_store_is_copied_before_it_is_upgraded(

@@ -70,6 +70,22 @@ INSERT INTO clinic.people SELECT 100 + i, 'new ' || i, 30 + i, 70, 1500, 'Flu', 
 REFRESH RELEASE r.treated;
 CREATE OR REPLACE RELEASE r.drawn FROM clinic.people (illness SENSITIVE AS mapping());
 """
+NOISES = """
+CREATE SCHEMA clinic; CREATE SCHEMA r;
+CREATE TABLE clinic.visits AS SELECT i AS visit, i % 10 AS id, 50 + i * 1.25 AS weight,
+    (150 + i * 7 % 50)::INTEGER AS height FROM range(40) AS r (i);
+CREATE RELEASE r.persons FROM clinic.visits (
+    id KEY, weight SENSITIVE AS noise(normal(0, 9), per => 'person'), height NEUTRAL
+);
+CREATE RELEASE r.chains FROM clinic.visits (
+    visit KEY, height SENSITIVE AS bit_plus() THEN noise(normal(0, 9)),
+    weight SENSITIVE AS noise(laplace(-0.0, 9), rho => 50)
+);
+CREATE RELEASE r.turned FROM clinic.visits (
+    visit KEY, (weight, height) SENSITIVE AS rotation() THEN noise(normal(0, 9), normal(0, 9))
+);
+"""
+"""Noise as formula 2 drew it."""
 RELEASES = ("treated", "geometric", "drawn", "grouped", "high", "agreed", "again")
 PREDICATES = {
     "treated": ["age >= 1.5", "illness = 'Illness_2'", "zip > 50000"],
@@ -118,6 +134,11 @@ def facts(owner: Any, folder: Path) -> dict[str, Any]:
     }
 
 
+def noises(owner: Any) -> dict[str, Any]:
+    """Return the rows of releases with noise."""
+    return {name: rows(owner, name) for name in ("persons", "chains", "turned")}
+
+
 def main(target: Path) -> None:
     """Write the store and what it gives."""
     warnings.simplefilter("ignore")
@@ -125,9 +146,12 @@ def main(target: Path) -> None:
         folder = Path(name)
         database = folder / "owner" / "clinic.duckdb"
         with ppdm_sql.connect(database) as owner:
-            owner.execute(SCRIPT)
-            owner.execute(LATER)
-            found = facts(owner, folder)
+            if target.name.startswith("formula"):
+                owner.execute(NOISES)
+                found = noises(owner)
+            else:
+                owner.execute(SCRIPT + LATER)
+                found = facts(owner, folder)
         target.mkdir(parents=True, exist_ok=True)
         (target / "expected.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         with database.open("rb") as source, gzip.open(target / "clinic.duckdb.gz", "wb") as packed:

@@ -1,4 +1,4 @@
-"""Noise of formula 2: bound to what it hides, rounded as the column is, the same on every machine."""
+"""Noise: bound to what it hides, rounded as the column is, the same on every machine."""
 
 from __future__ import annotations
 
@@ -122,6 +122,93 @@ def test_a_value_that_changes_draws_anew_and_the_others_stay(table: Owner) -> No
     table.execute("UPDATE t SET age = age - 1 WHERE id % 2 = 0")
     back = table.sql("SELECT age FROM r.a").df()["age"].to_numpy()
     assert back.tolist() == before.tolist()
+
+
+# What was done to the second version
+
+PER_PERSON = "noise(normal(0, 30), per => 'person')"
+
+
+def test_a_unit_that_is_converted_is_another_noise_of_a_person(table: Owner) -> None:
+    """Before: one noise a person in both units, so that the difference gave every value."""
+    table.execute("UPDATE t SET id = id // 4; UPDATE t SET income = 100 + id")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        released(table, "a", "t", "income", PER_PERSON)
+        before = noise_of(table, "r.a", "income")
+        table.execute("UPDATE t SET income = income * 1000; REFRESH RELEASE r.a")
+    after = noise_of(table, "r.a", "income")
+    assert len(np.unique(before)) <= ROWS // 4  # one noise a person, not one a row
+    assert before.reshape(-1, 4).std(axis=1).max() < 1e-6
+    assert after.reshape(-1, 4).std(axis=1).max() < 1e-6
+    assert abs(np.corrcoef(before[::4], after[::4])[0, 1]) < 5 / math.sqrt(ROWS / 4)
+
+
+def test_two_expressions_of_a_column_have_two_noises_of_a_person(table: Owner) -> None:
+    """Before: 2x + e and x + e stood side by side."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        table.execute(
+            "CREATE RELEASE r.a FROM (SELECT id, income, income * 2 AS twice FROM t)"
+            f" (id KEY, income SENSITIVE AS {PER_PERSON}, twice SENSITIVE AS {PER_PERSON})"
+        )
+    one, two = noise_of(table, "r.a", "income"), noise_of(table, "r.a", "twice", "income * 2")
+    assert abs(np.corrcoef(one, two)[0, 1]) < 5 / math.sqrt(ROWS)
+
+
+def test_noise_of_a_person_is_that_of_all_their_rows(table: Owner) -> None:
+    """Rows that GENERALIZE leaves out are the person's, too."""
+    table.execute("UPDATE t SET id = id // 4; UPDATE t SET age = 90 WHERE income < 100")
+    columns = f"(id KEY AS keep(), age QUASI, income SENSITIVE AS {PER_PERSON})"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        table.execute(f"CREATE RELEASE r.a FROM t {columns}")
+        table.execute(
+            f"CREATE RELEASE r.b FROM t {columns} GENERALIZE age UNTIL k = 50 SUPPRESS AT MOST 90%"
+            " WITH (accept = ['linked_rows'])"
+        )
+    ids = "SELECT DISTINCT id, income FROM r.{} ORDER BY ALL"
+    whole, part = (set(table.execute(ids.format(name)).fetchall()) for name in "ab")
+    assert part <= whole
+
+
+def test_what_a_rotation_mixes_in_draws_anew(table: Owner) -> None:
+    """Before: the noise was bound to one of the two, and a change of the other stood alone."""
+    noise = "rotation() THEN noise(normal(0, 30), normal(0, 30))"
+    table.execute(f"CREATE RELEASE r.a FROM t (id KEY, (income, bonus) SENSITIVE AS {noise})")
+    before = table.sql("SELECT income FROM r.a").df()["income"].to_numpy()
+    table.execute("UPDATE t SET bonus = bonus + id % 2")
+    after = table.sql("SELECT income FROM r.a").df()["income"].to_numpy()
+    changed = np.arange(ROWS) % 2 == 1
+    assert (before == after)[~changed].all()
+    assert np.std((after - before)[changed]) > 35  # two draws of 30
+
+
+@pytest.mark.parametrize("word", ["bit_plus()", "bit_minus()"])
+def test_what_was_done_before_is_another_noise(table: Owner, word: str) -> None:
+    """Before: what the digits were moved by stood alone in the difference."""
+    released(table, "a", "t", "age", "noise(normal(0, 30))")
+    released(table, "b", "t", "age", f"{word} THEN noise(normal(0, 30))")
+    released(table, "c", "t", "age", word)
+    one, two = noise_of(table, "r.a", "age"), noise_of(table, "r.b", "age")
+    two -= noise_of(table, "r.c", "age")
+    assert abs(np.corrcoef(one, two)[0, 1]) < 5 / math.sqrt(ROWS)
+
+
+def test_zero_has_no_sign_and_rho_draws_apart(table: Owner) -> None:
+    released(table, "a", "t", "age", "noise(normal(0, 30))")
+    released(table, "b", "t", "age", "noise(normal(-0.0, 30))")
+    one = noise_of(table, "r.a", "age")
+    assert (one == noise_of(table, "r.b", "age")).all()
+    released(table, "b", "t", "age", "noise(normal(0, 30), rho => 99)")
+    assert abs(np.corrcoef(one, noise_of(table, "r.b", "age"))[0, 1]) < 5 / math.sqrt(ROWS)
+
+
+def test_rows_that_rho_leaves_alone_are_rounded_as_the_others(table: Owner) -> None:
+    """Before: data that became finer after CREATE showed by their decimals which rows these were."""
+    released(table, "a", "t", "income", "noise(normal(0, 30), rho => 50)")
+    table.execute("UPDATE t SET income = income + 0.25; REFRESH RELEASE r.a")
+    assert table.execute("SELECT DISTINCT income % 1 FROM r.a").fetchall() == [(0.0,)]
 
 
 # Several rows of one person

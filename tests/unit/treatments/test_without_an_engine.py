@@ -98,6 +98,9 @@ class Noted:
     def source_value(self, index: int) -> exp.Expr:
         return exp.column(f"value{index}")
 
+    def mixed_with(self, index: int) -> list[int]:
+        return []
+
 
 def made(word: str) -> tuple[Treatment, dict[str, Any]]:
     """Return a treatment as a script writes it, and what it is told of its columns."""
