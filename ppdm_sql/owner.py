@@ -254,16 +254,20 @@ class Owner:
         unlinkable: bool = False,
         recipient: str | None = None,
         strict: bool = False,
+        accept: Sequence[str] = (),
     ) -> Published:
         """Publish releases: `PUBLISH RELEASE … TO …`.
 
         `to` is a DuckDB file (`"study.duckdb"`) or, with a slash at its end, a folder of Parquet
-        files; `format`, "duckdb" or "parquet", is for other names. `recipient` is written down in the ledger; `strict` makes errors of what is warned of.
+        files; `format`, "duckdb" or "parquet", is for other names. `recipient` is written down in
+        the ledger; `strict` makes errors of what is warned of; `accept` lists codes of errors that
+        the owner accepts, such as "identifying(email)".
         """
         path = os.fspath(to)
         names = tuple(ReleaseName(parse_name(release)) for release in releases)
         options = [Option("unlinkable", unlinkable), Option("strict", strict)]
         options += [] if recipient is None else [Option("recipient", recipient)]
+        options += [Option("accept", tuple(accept))] if accept else []
         return self._publish(PublishRelease(names, path, format, tuple(options)), caller=4)
 
     def publications(self) -> list[PublishedRelease]:

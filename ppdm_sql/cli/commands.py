@@ -179,6 +179,9 @@ def interpret(
 @click.option("--unlinkable", is_flag=True, help="Give each release pseudonyms of its own.")
 @click.option("--recipient", metavar="NAME", help="Who gets it: recorded in the ledger.")
 @click.option("--strict", is_flag=True, help="Publish nothing if there is a warning.")
+@click.option(
+    "--accept", metavar="CODE", multiple=True, help="Accept an error: identifying(email)."
+)
 @database
 @FORMAT
 @QUIET
@@ -189,6 +192,7 @@ def publish(
     unlinkable: bool,
     recipient: str | None,
     strict: bool,
+    accept: tuple[str, ...],
     database: str,
     wait: float,
 ) -> None:
@@ -201,6 +205,7 @@ def publish(
             unlinkable=unlinkable,
             recipient=recipient,
             strict=strict,
+            accept=accept,
         )
         with bar.paused():
             if output.is_for_people():

@@ -34,6 +34,8 @@ _NEARLY = 1.05
 """A few rows that differ make no other column."""
 _PERHAPS = 1.3
 """An estimate that is further off comes of other columns."""
+_RARELY = 0.5
+"""Runs of equal values, as a share of those that chance would give."""
 _OF_ONE_COLUMN = "both come from the same column"
 _GO_TOGETHER = "in these rows, the two nearly determine each other"
 
@@ -137,11 +139,44 @@ def _determines(version: Version, one: InputColumn, grouped: GroupedColumn) -> b
     if do_share(one.ancestors, other.ancestors):
         return True  # whatever was computed, it discloses something of the same column
     # A generalized column that is different in every row determines any, and many determine a flag.
+    if row["second"] < 2:
+        return False  # nothing there to be undone
     is_determined = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
     determines = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
     # Of a column that is different in nearly every row, only where nobody knows what it is.
     determines = determines and (row["first"] <= row["rows"] / 2 or is_unfollowed(one.ancestors))
-    return bool(is_determined or determines)
+    if is_determined or determines or row["second"] <= row["rows"] / 2:
+        return bool(is_determined or determines)
+    # What is different in nearly every row determines any column; but a band of it comes in runs.
+    return may_share(one.ancestors, other.ancestors) and _comes_in_runs(version, first, second)
+
+
+def _comes_in_runs(version: Version, value: exp.Expr, by: exp.Expr) -> bool:
+    """Whether a column changes far more rarely along another than it would by chance."""
+    order = exp.Order(expressions=[exp.Ordered(this=by)])
+    before = exp.Window(this=exp.Lag(this=value.copy()), order=order)
+    changes = exp.NullSafeNEQ(this=value.copy(), expression=before)
+    rows = exp.select(named(value, "value"), named(changes, "changes"))
+    rows = rows.from_(source_table(version.release.source, _ROWS))
+    inner = rows.subquery(exp.to_identifier(_ROWS, quoted=True))
+    count = exp.Count(this=exp.Star())
+    each = exp.select(
+        named(exp.func("POWER", count, exp.Literal.number(2), dialect="duckdb"), "square"),
+        named(exp.CountIf(this=column_of("changes", _ROWS)), "changes"),
+        named(exp.Count(this=exp.Star()), "rows"),
+    )
+    each = each.from_(inner).group_by(column_of("value", _ROWS))
+    total = exp.select(
+        *(
+            named(exp.Sum(this=column_of(name, _ROWS)), name)
+            for name in ("square", "changes", "rows")
+        )
+    ).from_(each.subquery(exp.to_identifier(_ROWS, quoted=True)))
+    (row,) = version.engine.query(total).to_pylist()
+    if not row["rows"]:
+        return False
+    by_chance = float(row["rows"]) - float(row["square"]) / float(row["rows"])
+    return float(row["changes"]) < _RARELY * by_chance
 
 
 def _different(value: exp.Expr) -> exp.Expr:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.protocol import InputColumn
 
 _HERE, _THERE, _BOTH, _PERSON, _COUNT = "a", "b", "both", "ppdm_person", "n"
-_STAR, _SHOWN = "ppdm_star", "ppdm_shown"
+_STAR, _SHOWN, _PROMISED = "ppdm_star", "ppdm_shown", "ppdm_promised"
 
 
 def values_apart(version: Version, other: Version, here: str, there: str) -> int | None:
@@ -81,7 +81,8 @@ def small_classes(version: Version, other: Version, k: int) -> exp.Select:
     """Return how many persons are in a class below k of what two versions show, and the least.
 
     By all rows of a person: a class is of persons of whom both show the same. It counts where it is
-    smaller than what one of the two shows. Not to be in one of them is something shown, too.
+    smaller than what one of the two shows, and one of the two promises them a class. Not to be in
+    one of them is something shown, too, and so is a row of stars or one outside WHEN.
     """
     sides = [_by_person(side, alias) for side, alias in ((version, _HERE), (other, _THERE))]
     shown = [column_of(_SHOWN, alias) for alias in (_HERE, _THERE)]
@@ -89,12 +90,15 @@ def small_classes(version: Version, other: Version, k: int) -> exp.Select:
         _COUNT: _crowd(*shown),
         "a": _crowd(shown[0]),
         "b": _crowd(shown[1]),
+        _PROMISED: exp.or_(
+            *(
+                exp.Coalesce(this=column_of(_PROMISED, alias), expressions=[exp.false()])
+                for alias in (_HERE, _THERE)
+            )
+        ),
     }
     joined = exp.select(*(named(tree, name) for name, tree in sizes.items())).from_(sides[0])
     joined = joined.join(sides[1], on=_same_person(), join_type="full")
-    for alias in (_HERE, _THERE):  # of stars nothing is seen, outside WHEN nothing is promised
-        exempt = exp.Coalesce(this=column_of(_STAR, alias), expressions=[exp.false()])
-        joined = joined.where(exp.Not(this=exempt))
     size = column_of(_COUNT, _BOTH)
     small = exp.LT(this=size, expression=exp.Literal.number(k))
     crowd = exp.Greatest(this=column_of("a", _BOTH), expressions=[column_of("b", _BOTH)])
@@ -104,7 +108,9 @@ def small_classes(version: Version, other: Version, k: int) -> exp.Select:
             named(exp.Min(this=size.copy()), "least"),
         )
         .from_(joined.subquery(exp.to_identifier(_BOTH, quoted=True)))
-        .where(exp.and_(small, exp.LT(this=size.copy(), expression=crowd)))
+        .where(
+            exp.and_(small, exp.LT(this=size.copy(), expression=crowd), column_of(_PROMISED, _BOTH))
+        )
     )
 
 
@@ -130,19 +136,16 @@ def _crowd(*shown: exp.Expr) -> exp.Expr:
 
 def _by_person(version: Version, alias: str) -> exp.Subquery:
     """Return what all rows of each person show."""
-    rows, exempt = _shown(version, alias)
+    rows, exempt = _shown(version, alias)  # in rows of stars, and outside WHEN, no k is promised
     cells = [exp.cast(column_of(name, alias), "VARCHAR") for name in _quasi(version)]
     cells.append(exp.cast(exp.Literal.number(1), "VARCHAR"))  # without QUASI, all are alike
     row = exp.func("ROW", *cells, dialect="duckdb")
-    listed: exp.Expr = exp.ArrayAgg(this=row)
-    is_exempt: exp.Expr = exp.false()
+    is_promised: exp.Expr = exp.false()
     if exempt is not None:
-        counted = exp.Where(this=exp.Not(this=exp.paren(exempt.copy())))
-        listed = exp.Filter(this=listed, expression=counted)
-        is_exempt = exp.func("BOOL_AND", exempt, dialect="duckdb")
-    everything = exp.func("LIST_SORT", listed, dialect="duckdb")
+        is_promised = exp.func("BOOL_OR", exp.Not(this=exp.paren(exempt)), dialect="duckdb")
+    everything = exp.func("LIST_SORT", exp.ArrayAgg(this=row), dialect="duckdb")
     person = column_of(_PERSON, alias)
-    query = exp.select(person, named(everything, _SHOWN), named(is_exempt, _STAR))
+    query = exp.select(person, named(everything, _SHOWN), named(is_promised, _PROMISED))
     query = query.from_(rows).group_by(person.copy())
     return query.subquery(exp.to_identifier(alias, quoted=True))
 

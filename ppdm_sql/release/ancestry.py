@@ -26,6 +26,7 @@ from ppdm_sql.release.lineage import (
 )
 from ppdm_sql.release.select_outputs import (
     UNREADABLE,
+    are_chosen_apart,
     brings,
     called_function,
     ctes_of,
@@ -152,8 +153,9 @@ class _Walk:
             inside = scope.inside(ctes={**scope.ctes, **ctes_of(query)})
             right = query.right if query.args.get("by_name") else same_place(query, column)
             sides = [self.of_query(side, column, inside) for side in (query.left, right)]
-            # A word that stands for a whole branch tells what the branch was chosen by.
-            return set().union(*sides, () if all(sides) else {PERHAPS})
+            # What is written for a whole branch tells what the branch was chosen by.
+            is_telling = not all(sides) or are_chosen_apart(query.left, right, column)
+            return set().union(*sides, {PERHAPS} if is_telling else ())
         if isinstance(query, exp.Select):
             return self._of_select(query, column, scope)
         return self._lost(column, query)
@@ -186,9 +188,16 @@ class _Walk:
         """Return what the rows of a SELECT were chosen by, here and in all that it reads."""
         plain = replace(scope, is_optional=False)
         found: set[str] = set()
-        for condition in filters_of(query):
+        level = level_of(query)
+        for condition in dict.fromkeys([*filters_of(query), *level.conditions]):
             found |= chosen_by(self._of_tree(condition, plain, query, None))
-        for table in level_of(query).tables:
+        if level.is_natural:
+            names = [
+                name for table in level.tables for name in self._names(table.node, plain) or ()
+            ]
+            for name in {name for name in names if names.count(name) > 1}:
+                found |= chosen_by(self._of_name(None, name, plain.inside(), query))
+        for table in level.tables:
             found |= self._choice_of_table(table.node, plain.inside())
         return found
 
@@ -295,7 +304,8 @@ class _Walk:
 
     def _of_table(self, table: SelectTable, column: Name, scope: _Scope) -> set[str]:
         inside = scope.inside(is_optional=table.is_optional or scope.is_optional)
-        found = self._of_node(table.node, column, replace(inside, levels=()), scope)
+        plain = replace(inside, levels=())
+        found = self._of_node(table.node, column, plain, scope)
         if id(table.node) in scope.seen or not scope.levels:
             return found
         level = scope.levels[0]
@@ -323,6 +333,9 @@ class _Walk:
                 for one in read:
                     if any(self._may_mean(one, other, scope) for other in inner.tables):
                         found |= chosen_by(self._of_column(one, there, None))
+                    if is_tied and self._may_mean(one, table, scope):
+                        own = self._of_node(table.node, Name(one.name), plain, scope)
+                        found |= chosen_by(own)
         if level.is_natural:
             for name in self._names(table.node, scope) or (column,):
                 if any(self._having(name, elsewhere)):

@@ -15,6 +15,7 @@ from ppdm_sql.release.bind import bind_release
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import open_version
 from ppdm_sql.store import agreements, catalog
+from ppdm_sql.store.publications import list_publications
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,7 +128,8 @@ class Releases:
         return agreement
 
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
-        newest = self.entry(wanted.name, wanted.span)
+        newest = self.find(wanted.name) or self._dropped(wanted.name)
+        newest = newest or self.entry(wanted.name, wanted.span)
         held = catalog.versions_held(self.engine, newest)
         if wanted.version is None:
             if all(entry.version == newest.version for entry in held):
@@ -146,6 +148,14 @@ class Releases:
             _listed([entry.version for entry in held]),
             code="unknown_version",
         )
+
+    def _dropped(self, name: QualifiedName) -> Entry | None:
+        """Return the latest version that was published of a release that was dropped since."""
+        full = self.full_name(name)
+        for one in reversed(list_publications(self.engine)):
+            if one.release == full:
+                return catalog.published_entry(self.engine, full, one.release_id, one.version)
+        return None
 
 
 def _listed(versions: list[int]) -> str:

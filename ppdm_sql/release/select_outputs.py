@@ -5,7 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ppdm_sql.names import Name
-from ppdm_sql.release.select_trees import lists
+from ppdm_sql.release.select_sources import filters_of, level_of
+from ppdm_sql.release.select_trees import lists, written_as
 
 UNREADABLE = (exp.Columns, exp.PositionalColumn, exp.Pivot)
 """What reads columns that are not written there."""
@@ -64,3 +65,22 @@ def star_renames(projection: exp.Expr) -> bool:
     """Whether a star gives its columns other names."""
     star = projection.find(exp.Star)
     return bool(star and star.args.get("rename"))
+
+
+def are_chosen_apart(left: exp.Expr, right: exp.Expr | None, column: Name) -> bool:
+    """Whether two branches write a column differently, and one of them chooses its rows.
+
+    Which of the two was written then tells by what: `x WHERE ill UNION ALL -x WHERE NOT ill`.
+    """
+    branches = [_first_select(side) for side in (left, right)]
+    known = [one for one in branches if one is not None]
+    if not any(filters_of(one) or level_of(one).conditions for one in known):
+        return False
+    trees = [written_as(one, column) for one in known]
+    return len(known) < len(branches) or trees[0] != trees[1]
+
+
+def _first_select(query: exp.Expr | None) -> exp.Select | None:
+    while isinstance(query, exp.Subquery | exp.Paren | exp.SetOperation):
+        query = query.left if isinstance(query, exp.SetOperation) else query.this
+    return query if isinstance(query, exp.Select) else None

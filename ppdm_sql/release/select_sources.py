@@ -55,7 +55,7 @@ def level_of(query: exp.Select) -> Level:
     """Return what stands behind FROM of a SELECT; joins in parentheses are taken apart."""
     start = query.args.get("from_")
     tables = tuple(_flat(start.this, query.args.get("joins") or ())) if start else ()
-    conditions = [part for table in tables for one in table.joined_by for part in _parts(one)]
+    conditions = [one for table in tables for one in table.joined_by]
     conditions += [part for one in filters_of(query) for part in _parts(one)]
     joins = (*query.find_all(exp.Join),)
     is_natural = any(join.method.upper() == "NATURAL" for join in joins)
@@ -109,6 +109,6 @@ def _flat(
         is_outer = join.side.upper() in ("LEFT", "FULL") or join.method.upper() == "POSITIONAL"
         on = join.args.get("on")
         using = [exp.column(one.copy()) for one in join.args.get("using") or ()]
-        conditions = (*([on] if on is not None else ()), *using)
+        conditions = (*(_parts(on) if on is not None else ()), *using)
         for table in _flat(join.this, (), is_optional or is_outer):
             yield replace(table, joined_by=(*table.joined_by, *conditions))

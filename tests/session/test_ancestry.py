@@ -143,6 +143,48 @@ def test_a_column_of_its_own_is_no_twin(clinic: Owner, source: str) -> None:
     create(clinic, f"CREATE RELEASE r.a FROM {source} {GENERALIZED}")
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "SELECT p.id, p.age, p.dx, q.x AS t FROM clinic.p p LEFT JOIN clinic.q q ON q.id = p.id AND {}",
+        "SELECT a.id, a.age, a.dx, p.stay AS t FROM clinic.p a LEFT JOIN clinic.p p ON p.id = a.id AND {}",
+        "SELECT a.id, a.age, a.dx, b.stay AS t FROM clinic.p a LEFT JOIN (SELECT p.id, p.stay FROM clinic.p p JOIN clinic.codes c ON c.dx = p.dx AND {}) b ON b.id = a.id",
+        "SELECT a.id, a.age, a.dx, b.stay AS t FROM clinic.p a LEFT JOIN (SELECT p.id, p.stay FROM clinic.p p SEMI JOIN (SELECT id FROM clinic.p WHERE {}) c USING (id)) b ON b.id = a.id",
+        "SELECT id, age, dx, stay AS t FROM clinic.p WHERE {} UNION ALL SELECT id, age, dx, -stay FROM clinic.p WHERE NOT {}",
+    ],
+    ids=["on", "on its own", "joined inside", "semi", "union"],
+)
+@pytest.mark.parametrize("condition", ["p.dx = 'HIV'", "p.age < 22"])
+def test_what_is_there_tells_by_what_it_was_chosen(
+    clinic: Owner, source: str, condition: str
+) -> None:
+    """Before: an AND behind ON, joins inside a joined query and branches were not followed."""
+    written = source.replace("{}", condition)
+    if "FROM clinic.p WHERE" in written:
+        written = written.replace("p.dx", "dx").replace("p.age <", "age <")
+    sources = Sources(clinic._engine)
+    found = column_ancestors(sources, QuerySource(written), Name("t"))
+    named = Name("dx" if "dx" in condition else "age")
+    hidden = column_ancestors(sources, QuerySource("FROM clinic.p"), named)
+    assert may_share(found, hidden)
+
+
+def test_bands_of_a_column_that_differs_in_every_row_are_twins(clinic: Owner) -> None:
+    clinic.execute(
+        "CREATE TABLE pays AS SELECT i AS id, 20000 + (i * 7919) % 100003 AS pay FROM range(600) r(i)"
+    )
+    clinic.execute("CREATE MACRO banded() AS TABLE SELECT id, pay, pay // 5000 AS band FROM pays")
+    clinic.execute(
+        "CREATE MACRO others() AS TABLE SELECT id, pay, (hash(id) % 20)::INT AS band FROM pays"
+    )
+    clinic.execute("CREATE HIERARCHY widths AS RANGES (1000, 10000, 50000)")
+    made = "FROM (SELECT id, pay, band FROM {}()) (id KEY, pay QUASI, band NEUTRAL) GENERALIZE pay USING widths UNTIL k = 50 SUPPRESS AT MOST 20%"  # fmt: skip
+    with pytest.raises(Refused) as caught:
+        create(clinic, f"CREATE RELEASE r.a {made.format('banded')}")
+    assert caught.value.code == "twin"
+    create(clinic, f"CREATE RELEASE r.a {made.format('others')}")
+
+
 @pytest.mark.parametrize("t", ["CASE age % 3 WHEN 0 THEN age ELSE 200 - age END", "dx"])
 def test_columns_that_only_the_data_put_together_are_warned_of(clinic: Owner, t: str) -> None:
     clinic.execute(f"CREATE TABLE typed AS SELECT id, age, dx, {t} AS t FROM clinic.p")

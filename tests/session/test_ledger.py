@@ -100,7 +100,7 @@ def test_noises_that_were_drawn_apart_are_counted(clinic: Owner, tmp_path: Path)
             assert found == []
         else:
             (warning,) = found
-            assert f"{number + 1} noises of 'w{number}' are published" in warning
+            assert f"{number + 1} independent noises of 'w{number}' are published" in warning
             assert {1: "71%", 2: "58%"}[number] in warning
 
 
@@ -138,7 +138,7 @@ def test_releases_of_one_publication_are_judged_together(clinic: Owner, tmp_path
         "CREATE RELEASE r.a FROM people (id KEY, age QUASI) GENERALIZE age USING ages UNTIL k = 5;"
         "CREATE RELEASE r.b FROM people (id KEY, zip QUASI) GENERALIZE zip USING zips UNTIL k = 5"
     )
-    with pytest.warns(PrivacyWarning, match="r.b: together with r.a"):
+    with pytest.warns(PrivacyWarning, match="r.b: combined with r.a"):
         clinic.publish("r.a", "r.b", to=tmp_path / "both.duckdb")
 
 
@@ -153,7 +153,7 @@ def test_the_order_of_two_publications_does_not_matter(
     second = "r.a" if first == "r.raw" else "r.raw"
     warned(clinic, first, tmp_path / "one.duckdb")
     (warning,) = warned(clinic, second, tmp_path / "two.duckdb")
-    assert f"{second}: together with {first}" in warning
+    assert f"{second}: combined with {first}" in warning
 
 
 def test_rows_outside_the_high_class_and_stars_are_not_counted(
@@ -176,7 +176,7 @@ def test_noises_of_one_release_are_counted(clinic: Owner, tmp_path: Path) -> Non
     noised = ", ".join(f"w{n} SENSITIVE AS noise(normal(0, 20))" for n in range(3))
     clinic.execute(f"CREATE RELEASE r.a FROM (SELECT id, {columns} FROM people) (id KEY, {noised})")
     found = warned(clinic, "r.a", tmp_path / "a.duckdb")
-    assert any("3 noises of" in text for text in found)
+    assert any("3 independent noises of" in text for text in found)
 
 
 def brute_small_classes(owner: Owner, k: int) -> list[int]:
@@ -211,13 +211,48 @@ def test_sums_that_differ_by_a_newcomer_are_told(
     clinic.execute("CREATE OR REPLACE RELEASE r.a FROM people"
                    f" (id KEY, income SENSITIVE AS {treatment})")  # fmt: skip
     (warning,) = warned(clinic, "r.a", tmp_path / "b.duckdb")
-    assert "sums of 'income' were published before, differ by 1 row" in warning
+    assert "the two publications differ by 1 row" in warning
     clinic.execute("INSERT INTO people SELECT 301 + range, 30, 1, 50, range FROM range(50)")
     clinic.execute("REFRESH RELEASE r.a")
     assert warned(clinic, "r.a", tmp_path / "c.duckdb") == []
 
 
 # Strict
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "GENERALIZE age WHEN dx = 'HIV' UNTIL k = 5",
+        "GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 10% WITH (suppressed = 'star')",
+    ],
+)
+def test_who_is_a_star_or_outside_when_is_counted_where_another_release_promises_k(
+    owner: Owner, tmp_path: Path, first: str
+) -> None:
+    """Before: whoever one of the two promises nothing was left out of the count."""
+    age = "20 + i" if "WHEN" in first else "CASE WHEN i = 0 THEN 99 ELSE 30 END"
+    owner.execute(
+        f"CREATE TABLE p AS SELECT i AS id, {age} AS age, i % 2 AS sex,"
+        " CASE WHEN i % 3 = 0 THEN 'HIV' ELSE 'Flu' END AS dx FROM range(60) t(i);"
+    )
+    warned_of = warned_in(
+        owner, f"CREATE RELEASE r.a FROM p (id KEY, age QUASI, dx SENSITIVE) {first}"
+    )
+    assert all("high class" in one for one in warned_of)
+    owner.execute(
+        "CREATE RELEASE r.b FROM p (id KEY, sex QUASI, dx SENSITIVE) GENERALIZE sex UNTIL k = 5"
+    )
+    assert warned(owner, "r.a", tmp_path / "a.duckdb") == []
+    (warning,) = warned(owner, "r.b", tmp_path / "b.duckdb")
+    assert f"it puts {40 if 'WHEN' in first else 1} person" in warning
+
+
+def warned_in(owner: Owner, statement: str) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PrivacyWarning)
+        owner.execute(statement)
+    return [str(one.message) for one in caught]
 
 
 def test_strict_publishes_nothing_that_is_warned_of(clinic: Owner, tmp_path: Path) -> None:

@@ -265,7 +265,7 @@ def test_groups_of_rows_of_one_person_are_warned_of(owner: Owner) -> None:
         "CREATE TABLE v AS SELECT i // 10 AS id, 20000 + (hash(i // 10) % 50000)::INT AS pay"
         " FROM range(300) r (i)"
     )
-    with pytest.warns(PrivacyWarning, match="a group of rows may be one person's"):
+    with pytest.warns(PrivacyWarning, match="a group may hold rows of one person"):
         owner.execute(SUMS.format("a", "v"))
 
 
@@ -347,7 +347,7 @@ def test_other_values_of_the_same_people_are_told(
         owner.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
         owner.execute(f"{before}; {second}")
         name = "r.a" if "OR REPLACE" in second else "r.b"
-        with pytest.raises(Refused, match="the sum of 'pay' was published before"):
+        with pytest.raises(Refused, match=r"of 'pay' w(as|ere) published before"):
             owner.publish(name, to=tmp_path / "b.duckdb", strict=True)
 
 
