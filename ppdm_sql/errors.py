@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, NoReturn, Self
 
+from ppdm_sql.terminal_text import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -202,11 +204,11 @@ class PrivacyWarning(UserWarning):
 
 def render(error: PpdmError) -> str:
     """Return the message as people see it: what, the line with a caret, the hint."""
-    lines = [error.what]
+    lines = [harmless(error.what)]
     if error.span is not None:
         lines += _excerpt(error.span)
     if error.hint:
-        lines.append(f"  {error.hint}")
+        lines.append(f"  {harmless(error.hint)}")
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ import pyarrow.csv
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
-from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, suggest
+from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, raise_alone, suggest
 from ppdm_sql.groups.hierarchy_kinds import (
     SUPPRESSED,
     Dates,
@@ -271,12 +271,14 @@ def _file_levels(body: FileBody) -> list[pa.Array]:
         raise no_such_file(body.path, body.span) from None
     except (OSError, UnicodeDecodeError, pa.ArrowInvalid):
         # Arrow's own text may quote a line of the file.
-        raise BindError(
-            "this file cannot be read as a hierarchy",
-            body.span,
-            f"{_LAYOUT}, UTF-8",
-            code="bad_hierarchy",
-        ) from None
+        raise_alone(
+            BindError(
+                "this file cannot be read as a hierarchy",
+                body.span,
+                f"{_LAYOUT}, UTF-8",
+                code="bad_hierarchy",
+            )
+        )
     levels = [column.combine_chunks() for column in table.columns]
     _refuse_header(levels[-1], body)
     return levels

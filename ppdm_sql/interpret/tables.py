@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -140,16 +141,19 @@ def _thresholds(
     """Translate splits `feature <= threshold`, each distinct one once."""
     splits = pa.table({"f": features.cast(pa.string()), "t": thresholds}).group_by(["f", "t"])
     known = _released(rewriter)
-    done: dict[tuple[str | None, object], tuple[str | None, object]] = {}
+    done: dict[tuple[str | None, str], tuple[str | None, object]] = {}  # by text: NaN is no NaN
     for split in splits.aggregate([]).to_pylist():
         feature, threshold = split["f"], split["t"]
-        done[feature, threshold] = (feature and items.translate(feature), threshold)
+        key = feature, repr(threshold)
+        done[key] = (feature and items.translate(feature), threshold)
         if feature and threshold is not None and Name(feature) in known:
-            done[feature, threshold] = (feature, _moved(feature, threshold, rewriter, items))
+            done[key] = (feature, _moved(feature, threshold, rewriter, items))
     # One lookup a row in a table of distinct splits: trees have few of both.
     pairs = [
-        done[key]
-        for key in zip(features.cast(pa.string()).to_pylist(), thresholds.to_pylist(), strict=True)
+        done[feature, repr(threshold)]
+        for feature, threshold in zip(
+            features.cast(pa.string()).to_pylist(), thresholds.to_pylist(), strict=True
+        )
     ]
     return {
         _FEATURE: pa.array([pair[0] for pair in pairs], pa.string()),
@@ -159,6 +163,9 @@ def _thresholds(
 
 def _moved(feature: str, threshold: float, rewriter: Rewriter, items: Items) -> float:
     """Return a threshold in original terms, where `<=` stays `<=`; else itself, and a note."""
+    if not math.isfinite(threshold):
+        items.notes[f"a threshold of {feature} is not a number: it stays as it is"] = None
+        return threshold
     name = Name(feature)
     text = repr(threshold)
     interpretation = rewriter.rewrite(Compare(name, "<=", Constant(threshold, text)))

@@ -101,7 +101,7 @@ def identifying_columns(
         if pattern is not None:
             what = f"'{column.name}' holds {pattern}, which name persons"
         else:
-            what = f"'{column.name}' has a value of their own for {share:.0%} of the persons"
+            what = f"{share:.0%} of the persons have a '{column.name}' that nobody else has"
         if column.kind in _CONTINUOUS:
             warnings.append(f"{what}: who knows the value finds the row")
             continue
@@ -129,6 +129,8 @@ def _unchanged(release: Release) -> Iterator[_Column]:
             kind = column.type.kind
             if (kind is Kind.DECIMAL and column.type.decimals == 0) or str(column.type) == "BIGNUM":
                 kind = Kind.INTEGER
+            if str(column.type).startswith(("TIME", "BIT")):
+                kind = Kind.TIMESTAMP
             if kind in _LOOKED_AT or kind in _CONTINUOUS:
                 yield _Column(name, column.name, kind, number, rule.span)
                 number += 1

@@ -18,7 +18,7 @@ from ppdm_sql.language.unparse import unparse
 from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
 from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
 from ppdm_sql.lifecycle.other_persons import other_persons
-from ppdm_sql.lifecycle.twins import find_twins, go_together
+from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
 from ppdm_sql.release.acceptance import raise_unaccepted
@@ -101,10 +101,11 @@ class _Making:
         source_rows = 0
         for stage in range(release.depth):
             self.releases.on_stage("reading statistics")
-            more = identifying_aggregates(release) if stage == 0 else None
+            more = identifying_aggregates(release) | estimates(release) if stage == 0 else None
             found = self._one_row(statistics_query(version, stage, more))
             if stage == 0:
                 warnings += self._objected(*identifying_columns(version, found))
+                warnings += go_together(version, found)
             source_rows = int(found.get(ROWS, source_rows))
             if KEYS in found:
                 noises = list(noise_that_averages(release, found[KEYED_ROWS], found[KEYS]))
@@ -115,7 +116,6 @@ class _Making:
             found |= self._one_row(checks_query(version, stage))
             warnings += _verify(release, stage, found)
         warnings += self._objected(list(find_twins(version)))
-        warnings += go_together(version)
         warnings += other_persons(version)
         generalizing = self._generalizing(drawn)
         done = generalizing.write_combinations() if generalizing else None

@@ -39,7 +39,7 @@ def other_persons(version: Version) -> list[str]:
     apart = "rows" if key is None else f"values of '{key.name}', the KEY"
     said = [
         *([f"k counts {apart}, not persons"] if is_counted else []),
-        *([f"noise is drawn for each of the {apart}"] if is_drawn else []),
+        *([f"each of the {apart} has its own noise"] if is_drawn else []),
     ]
     return shared + [
         f"'{name}' is released, and one '{name}' has several {apart}: {', and '.join(said)}; if"

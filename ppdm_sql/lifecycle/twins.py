@@ -9,23 +9,24 @@ which only the data say that they go together, as education and years of school,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.lifecycle.identifying import FEWEST
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import do_share, is_unfollowed, may_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ppdm_sql.groups.compile import GroupedColumn
     from ppdm_sql.names import Name
-    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.release.model import BoundRule, Release
     from ppdm_sql.release.version import Version
     from ppdm_sql.treatments.protocol import InputColumn
 
@@ -36,6 +37,8 @@ _PERHAPS = 1.3
 """An estimate that is further off comes of other columns."""
 _RARELY = 0.5
 """Runs of equal values, as a share of those that chance would give."""
+_COUNT = "twin rows"
+_ESTIMATES = ("twin first", "twin second", "twin both")
 _OF_ONE_COLUMN = "both come from the same column"
 _GO_TOGETHER = "in these rows, the two nearly determine each other"
 
@@ -43,7 +46,7 @@ _GO_TOGETHER = "in these rows, the two nearly determine each other"
 def find_twins(version: Version) -> Iterator[Objection]:
     """Return what speaks against columns that tell a generalized one, or are told by it."""
     found: set[Name] = set()
-    for pair in _pairs(version):
+    for pair in _pairs(version.release):
         is_near = may_share(pair.column.ancestors, pair.other.column.ancestors)
         if pair.name in found or not is_near or not _determines(version, pair.column, pair.other):
             continue
@@ -58,35 +61,40 @@ def find_twins(version: Version) -> Iterator[Objection]:
         )
 
 
-def go_together(version: Version) -> list[str]:
+def estimates(release: Release) -> dict[str, exp.Expr]:
+    """Return what `go_together` asks of all rows: how many values there are, alone and in pairs."""
+    asked: dict[str, exp.Expr] = {_COUNT: exp.Count(this=exp.Star())}
+    for index, pair in enumerate(_unrelated(release)):
+        for name, tree in zip(_ESTIMATES, _three(pair.column, pair.other.column), strict=True):
+            asked[f"{name} {index}"] = exp.ApproxDistinct(this=tree)
+    return asked if len(asked) > 1 else {}
+
+
+def go_together(version: Version, estimated: Mapping[str, Any]) -> list[str]:
     """Return warnings of columns that determine a generalized one, wherever they come from.
 
-    They are estimated in one pass, and counted where the estimate is near.
+    They are counted where the estimates are near.
     """
-    pairs = [
-        pair
-        for pair in _pairs(version)
-        if not may_share(pair.column.ancestors, pair.other.column.ancestors)
-    ]
-    if not pairs:
+    if int(estimated.get(_COUNT) or 0) < FEWEST:
         return []
-    estimates: dict[str, exp.Expr] = {}
-    for index, pair in enumerate(pairs):
-        first, second, both = _three(pair.column, pair.other.column)
-        estimates |= {f"first {index}": first, f"second {index}": second, f"both {index}": both}
-    trees = (named(exp.ApproxDistinct(this=tree), name) for name, tree in estimates.items())
-    query = exp.select(*trees).from_(source_table(version.release.source, _ROWS))
-    (row,) = version.engine.query(query).to_pylist()
     warnings: dict[Name, str] = {}
-    for index, pair in enumerate(pairs):
-        finest = max(row[f"first {index}"], row[f"second {index}"])
-        is_near = row[f"both {index}"] <= _PERHAPS * finest
+    for index, pair in enumerate(_unrelated(version.release)):
+        first, second, both = (int(estimated[f"{name} {index}"] or 0) for name in _ESTIMATES)
+        is_near = both <= _PERHAPS * max(first, second)
         if pair.name not in warnings and is_near and _determines(version, pair.column, pair.other):
             warnings[pair.name] = (
                 f"'{pair.name}' may undo GENERALIZE of '{pair.other.name}': {_GO_TOGETHER}; leave it"
                 " out, or list it as QUASI"
             )
     return list(warnings.values())
+
+
+def _unrelated(release: Release) -> list[_Pair]:
+    return [
+        pair
+        for pair in _pairs(release)
+        if not may_share(pair.column.ancestors, pair.other.column.ancestors)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +107,11 @@ class _Pair:
     other: GroupedColumn
 
 
-def _pairs(version: Version) -> Iterator[_Pair]:
-    grouping = find_grouping(version.release)
+def _pairs(release: Release) -> Iterator[_Pair]:
+    grouping = find_grouping(release)
     if grouping is None:
         return
-    for rule in version.release.released_rules:
+    for rule in release.released_rules:
         # QUASI columns are part of the classes; of one that is always NULL nothing is seen.
         if rule.role in (Role.QUASI, Role.KEY) or any(one.is_always_null for one in rule.traits):
             continue

@@ -128,9 +128,9 @@ class Releases:
         return agreement
 
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
-        newest = self.find(wanted.name) or self._dropped(wanted.name)
-        newest = newest or self.entry(wanted.name, wanted.span)
-        held = catalog.versions_held(self.engine, newest)
+        held = self._published(wanted.name) if self.find(wanted.name) is None else []
+        newest = held[-1] if held else self.entry(wanted.name, wanted.span)
+        held = held or catalog.versions_held(self.engine, newest)
         if wanted.version is None:
             if all(entry.version == newest.version for entry in held):
                 return newest, ()
@@ -149,13 +149,18 @@ class Releases:
             code="unknown_version",
         )
 
-    def _dropped(self, name: QualifiedName) -> Entry | None:
-        """Return the latest version that was published of a release that was dropped since."""
+    def _published(self, name: QualifiedName) -> list[Entry]:
+        """Return the versions that were published of a release that was dropped since."""
         full = self.full_name(name)
-        for one in reversed(list_publications(self.engine)):
-            if one.release == full:
-                return catalog.published_entry(self.engine, full, one.release_id, one.version)
-        return None
+        published = [one for one in list_publications(self.engine) if one.release == full]
+        latest = max((one.release_id for one in published), default=None)
+        versions = sorted({one.version for one in published if one.release_id == latest})
+        found = (
+            catalog.published_entry(self.engine, full, latest, version)
+            for version in versions
+            if latest is not None
+        )
+        return [entry for entry in found if entry is not None]
 
 
 def _listed(versions: list[int]) -> str:

@@ -95,7 +95,10 @@ def combine(
         rows, columns, notes = (
             _stacked(parts) if how == "stack" else _joined(engine, parts, missing)
         )
-        return _write(engine, parts[0], _Study(rows, columns, notes, fingerprint), Path(to))
+        accepted = dict.fromkeys(one for part in parts for one in (part.accepted or "").split(", "))
+        said = ", ".join(filter(None, accepted)) or None
+        study = _Study(rows, columns, notes, fingerprint, said)
+        return _write(engine, parts[0], study, Path(to))
     finally:
         engine.close()
         scratch.remove()
@@ -214,6 +217,7 @@ class _Study:
     columns: tuple[PartColumn, ...]
     notes: tuple[str, ...]
     agreement: str
+    accepted: str | None
 
 
 def _write(engine: Engine, first: Part, study: _Study, to: Path) -> Combined:
@@ -239,7 +243,7 @@ def _write(engine: Engine, first: Part, study: _Study, to: Path) -> Combined:
                 "targets": None,
                 "publication": new_name(),
                 "agreement": study.agreement,
-                "accepted": None,
+                "accepted": study.accepted,
             }
             destination.write(name, rows, comments, info)
         destination.complete()

@@ -57,6 +57,8 @@ class Part:
     """The table that holds its rows here."""
     release: QualifiedName
     columns: tuple[PartColumn, ...]
+    accepted: str | None = None
+    """What its owner accepted."""
 
     @property
     def table(self) -> exp.Table:
@@ -129,7 +131,7 @@ def _read(engine: Engine, path: Path, part: Wanted, file: ForeignFile) -> Part:
             )
     table = QualifiedName((STORE_CATALOG, Name("main"), part.alias))
     engine.create_table(table, file.rows(wanted))
-    return Part(path, part.alias, table, wanted, tuple(map(_column, columns)))
+    return Part(path, part.alias, table, wanted, tuple(map(_column, columns)), row.get("accepted"))
 
 
 def _not_a_publication(path: Path) -> StoreError:

@@ -255,3 +255,20 @@ def test_folders_that_were_left_are_cleared_by_the_next_trial(
         with ppdm_sql.connect(":memory:"):
             assert all(path.exists() for path in held)  # of one that lives
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_hierarchy_is_not_quoted_behind_the_error(
+    owner: Owner, tmp_path: Path
+) -> None:
+    file = tmp_path / "h.csv"
+    file.write_text("SECRETV0;SECRETVG\nSECRETV1\n")
+    with pytest.raises(ppdm_sql.PpdmError) as caught:
+        owner.execute(f"CREATE HIERARCHY h FROM '{file}'")
+    assert caught.value.__context__ is None
+    assert "SECRET" not in str(caught.value)
+
+
+def test_a_name_in_an_error_steers_no_terminal() -> None:
+    error = ppdm_sql.PpdmError("there is no \x1b[31mtable", hint="write \x1b]0;x\x07")
+    assert "\x1b" not in str(error)
+    assert "\\x1b[31mtable" in str(error)

@@ -374,9 +374,7 @@ def test_rows_of_one_person_are_seen_together(owner: Owner) -> None:
     )
     rules = "(person {}, zip QUASI, ill SENSITIVE AS mapping())"
     clause = "GENERALIZE zip USING digits WHEN ill = 'HIV' UNTIL k = 150"
-    with pytest.warns(
-        ppdm_sql.PrivacyWarning, match="200 persons have released rows inside and outside"
-    ):
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="linked by the released KEY .person.: 200"):
         owner.execute(f"CREATE RELEASE r FROM visits {rules.format('KEY AS pseudonym()')} {clause}")
     report = owner.audit("r", is_internal=True)
     assert report.values("high_linked") == {"": 1.0}
@@ -467,7 +465,9 @@ def test_a_high_class_that_nobody_sees_is_not_counted_for_others(owner: Owner) -
         for figure in report.figures:
             if figure.name in names:
                 assert figure.is_withheld == (not is_internal), figure.name
-        assert report.verdict[0].startswith("Only a high class") == (not is_internal)
+        assert report.verdict[0].startswith("Only the high class is protected. The release") == (
+            not is_internal
+        )
 
 
 def test_how_many_were_suppressed_cannot_be_worked_out(owner: Owner) -> None:
@@ -863,7 +863,7 @@ def test_the_command_line_ends_as_requirements_say(
     assert "known_input<=0.05: NOT met: 1 (bmi, pulse)" in missed.out
     swapped = ppdm(*base, "--json", "report.html")
     assert swapped.code == 2
-    assert "a file that ends in .json" in swapped.err
+    assert "the file name must end in .json" in swapped.err
     wrong = ppdm(*base, "--require", "k>five")
     assert wrong.code == 2
     assert "this is not a requirement" in wrong.err

@@ -340,7 +340,7 @@ def test_importing_twice_is_no_error_and_another_of_the_name_is(
     done = other.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'north.agreement'}'")
     assert done.message.startswith("there was already agreement north")
     other.execute("DROP AGREEMENT north; CREATE AGREEMENT north (id KEY)")
-    with pytest.raises(Refused, match="there is another agreement 'north' here"):
+    with pytest.raises(Refused, match="there is a different agreement named 'north' here"):
         other.execute(f"IMPORT AGREEMENT FROM '{tmp_path / 'north.agreement'}'")
 
 
@@ -364,7 +364,7 @@ def test_without_a_passphrase_nothing_is_written(
     with pytest.raises(StoreError, match="there is no passphrase"):
         owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
     owner.on_passphrase(lambda is_new: "short" if is_new else "")
-    with pytest.raises(Refused, match="the passphrase has 5 letters"):
+    with pytest.raises(Refused, match="the passphrase has 5 characters"):
         owner.execute(f"EXPORT AGREEMENT north TO '{path}'")
     assert not path.exists()
 

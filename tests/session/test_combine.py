@@ -186,7 +186,7 @@ def test_a_mean_that_does_not_commute_is_said(files: dict[str, Path], tmp_path: 
     parts = [files["pharmacy"], files["ambulance"]]
     done = combine(*parts, to=tmp_path / "study.duckdb", how="join", missing="mean")
     assert done.notes == (
-        "age: a mean of what graded_grouping released is not what it makes of the mean",
+        "age: the mean that was filled in is only approximate after graded_grouping",
     )
 
 
@@ -197,7 +197,7 @@ def test_rows_of_one_person_at_one_site_are_kept(files: dict[str, Path], tmp_pat
     assert done.rows == 18
     other = tmp_path / "other.duckdb"
     repeat(files["insurer"], other)
-    with pytest.raises(BindError, match="rows repeat a KEY or have none"):
+    with pytest.raises(BindError, match="have persons with several rows, or rows without a KEY"):
         combine(double, other, to=tmp_path / "b.duckdb", how="join")
 
 
@@ -299,7 +299,7 @@ def test_the_command_line(
         *told,
     )
     assert code == 0
-    assert err.startswith("note: age: a mean of what graded_grouping released")
+    assert err.startswith("note: age: the mean that was filled in is only approximate")
     assert run("combine", files["low"], files["high"], "--to", study, *told)[0] == 2
     assert run("combine", "--stack", files["low"], files["high"], "--to", study)[0] == 2
     code, _, err = run("combine", "--stack", files["low"], files["stranger"], "--to", study, *told)

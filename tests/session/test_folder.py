@@ -273,7 +273,7 @@ def test_a_published_file_is_told_how_to_be_asked(safe: Path, tmp_path: Path) ->
         )
     for bits in (0o755, 0o700):  # the folder is told first, then the file
         tmp_path.chmod(bits)
-        assert "what PUBLISH RELEASE wrote is asked with `ppdm query`" in str(refusal(study))
+        assert "a published file is read with `ppdm query`" in str(refusal(study))
 
 
 def test_a_database_cut_short_is_refused_and_kept(safe: Path) -> None:

@@ -172,7 +172,7 @@ def test_a_syntax_error_is_told_with_its_place(duck: Duck) -> None:
 
 def test_a_statement_has_a_longest_length(duck: Duck) -> None:
     assert duck.rows("SELECT length('" + "x" * (LONGEST - 17) + "')") == [(LONGEST - 17,)]
-    with pytest.raises(Refused, match="at most 100,000 letters"):
+    with pytest.raises(Refused, match="at most 100,000 characters"):
         admit("SELECT length('" + "x" * LONGEST + "')", duck, SURFACE)
     with pytest.raises(StatementError, match="null byte"):
         admit("SELECT 1\0", duck, SURFACE)

@@ -86,7 +86,7 @@ def test_describe_tells_levels_classes_and_what_is_not_protected(table_1: Owner)
 
 
 def test_unique_untouched_rows_are_warned_of(table_1: Owner) -> None:
-    with pytest.warns(PrivacyWarning, match="4 rows outside the high class are unique"):
+    with pytest.warns(PrivacyWarning, match="that are unique in what they show: 4"):
         table_1.execute(
             f"CREATE RELEASE r FROM table_1 {RULES} GENERALIZE zip, age, sex"
             " WHEN diagnosis = 'HIV' OR diagnosis = 'Cancer' UNTIL k = 2"
@@ -337,8 +337,8 @@ def test_a_condition_that_is_more_than_a_comparison_is_refused(
         ("GENERALIZE zip, zip UNTIL k = 2", "generalized twice"),
         ("GENERALIZE zip USING nosuch UNTIL k = 2", "there is no hierarchy 'nosuch'"),
         ("GENERALIZE zip USING decades UNTIL k = 2", "RANGES cannot generalize 'zip'"),
-        ("GENERALIZE zip UNTIL k = 1", "whole number from 2 on"),
-        ("GENERALIZE zip UNTIL k = 2.5", "whole number from 2 on"),
+        ("GENERALIZE zip UNTIL k = 1", "whole number, 2 or more"),
+        ("GENERALIZE zip UNTIL k = 2.5", "whole number, 2 or more"),
         ("GENERALIZE zip UNTIL k = 2, k = 3", "given twice"),
         ("GENERALIZE zip UNTIL l(zip) = 2", "is about a SENSITIVE column"),
         ("GENERALIZE zip UNTIL l(nosuch) = 2", "is not in the list of columns"),

@@ -80,9 +80,7 @@ def test_the_worked_example(study: Owner) -> None:
 def test_a_threshold_printed_short_snaps_and_says_so(study: Owner) -> None:
     done = study.interpret("s.study", "age >= 2.667")
     assert done.original == "age >= 40"
-    assert done.notes == (
-        "age: 2.667 was read as 2.6666666666666665, the image of an original value",
-    )
+    assert done.notes == ("age: 2.667 was read as 2.6666666666666665, the nearest released value",)
 
 
 def test_a_threshold_printed_too_short_is_taken_as_it_is(fresh: Owner) -> None:
@@ -95,7 +93,7 @@ def test_a_threshold_printed_too_short_is_taken_as_it_is(fresh: Owner) -> None:
     done = study.interpret("s.study", "age > 2.5")
     assert done.original == "age > 37.5"
     assert done.notes == (
-        "age: 2.5 has too few digits to tell 2 original values apart; used as written",
+        "age: 2.5 has too few digits: it may be any of 2 original values; used as written",
     )
 
 
@@ -151,10 +149,14 @@ def test_a_pseudonym_is_found_again_in_the_source(study: Owner) -> None:
         ("dose IS NULL", "s.study.dose IS NULL", "noise cannot be inverted"),
         ("dose IS NOT NULL", "s.study.dose IS NOT NULL", "noise cannot be inverted"),
         ("pay > 3", "s.study.pay > 3", "bit_plus releases no original value as this"),
-        ("disease > 'Illness_2'", "s.study.disease > 'Illness_2'", "mapping has no original"),
-        ("disease = 'Illness_99'", "s.study.disease = 'Illness_99'", "mapping has no original"),
-        ("age > 'x'", "s.study.age > 'x'", "graded_grouping has no original"),
-        ("seen > 'x'", "s.study.seen > 'x'", "translation has no original"),
+        ("disease > 'Illness_2'", "s.study.disease > 'Illness_2'", "mapping releases no original"),
+        (
+            "disease = 'Illness_99'",
+            "s.study.disease = 'Illness_99'",
+            "mapping releases no original",
+        ),
+        ("age > 'x'", "s.study.age > 'x'", "graded_grouping releases no original"),
+        ("seen > 'x'", "s.study.seen > 'x'", "translation releases no original"),
     ],
 )
 def test_what_cannot_be_translated_stays_and_is_said(
@@ -282,6 +284,24 @@ def test_a_damaged_source_is_said_at_the_statement(fresh: Owner) -> None:
     assert caught.value.line == 1
 
 
+@pytest.mark.parametrize("threshold", ["nan", "inf", "-inf"])
+def test_a_threshold_that_is_no_number_stays(study: Owner, threshold: str) -> None:
+    splits = pa.table({"feature": ["age", "age"], "threshold": [float(threshold), 2.5]})
+    done = study.interpret_table("s.study", splits)
+    assert repr(done.table.column("threshold")[0].as_py()) == threshold
+    assert "a threshold of age is not a number: it stays as it is" in done.notes
+
+
+def test_a_published_version_is_read_after_drop(fresh: Owner, tmp_path: Path) -> None:
+    fresh.publish("s.study", to=tmp_path / "a.duckdb")
+    before = fresh.interpret("s.study", "age > 2").original
+    fresh.execute("DROP RELEASE s.study")
+    assert fresh.interpret("s.study", "age > 2").original == before
+    assert fresh.interpret("s.study", "age > 2", version=1).original == before
+    with pytest.raises(ppdm_sql.PpdmError, match=r"there is no release 's.other'"):
+        fresh.interpret("s.other", "age > 2")
+
+
 def test_secrets_are_in_no_repr(study: Owner) -> None:
     done = study.interpret("s.study", f"disease = '{alias(study, 'HIV')}' AND age > 2")
     table = study.interpret_table("s.study", pa.table({"age": [2.0]}))
@@ -407,7 +427,7 @@ def test_centroids_column_by_column(study: Owner) -> None:
     study.connection.register("centroids", rows)
     result = study.execute("INTERPRET RELEASE s.study TABLE centroids")
     assert result.message.splitlines() == [
-        "age: if these are means, graded_grouping does not keep means",
+        "age: if these are means, their translation is approximate: graded_grouping does not keep means",
         "dose stays in released terms: noise cannot be inverted",
     ]
     done = result.arrow().to_pydict()
@@ -501,7 +521,7 @@ def test_the_command_line(safe: Path, tmp_path: Path, capsys: pytest.CaptureFixt
         assert isinstance(ended.value.code, int)
         return ended.value.code, said.out, said.err
 
-    snapped = "was read as 2.6666666666666665, the image of an original value\n"
+    snapped = "was read as 2.6666666666666665, the nearest released value\n"
     assert run("--where", "age >= 2.667") == (0, "age >= 40\n", f"note: age: 2.667 {snapped}")
     assert run("--where", "drug = 'x' AND age > 2", "--passing-others") == (
         0,

@@ -110,7 +110,7 @@ def test_what_no_label_says_stays(owner: Owner, condition: str, why: str) -> Non
 @pytest.mark.parametrize(
     ("when", "options", "why"),
     [
-        ("WHEN id < 120", "", "a label says nothing of the rows that WHEN left as they are"),
+        ("WHEN id < 120", "", "rows outside WHEN show no label"),
         ("", "method = 'mondrian'", "local recoding (mondrian) gives one value different labels"),
         ("", "suppressed = 'star'", "a suppressed record shows * whatever its value is"),
     ],

@@ -24,7 +24,7 @@ def test_treatments_are_shown(owner: Owner) -> None:
 @pytest.mark.parametrize(
     ("body", "rows"),
     [
-        ("AS RANGES (5, 10)", [(1, "bands of 5"), (2, "bands of 10"), (3, "*")]),
+        ("AS RANGES (5, 10)", [(1, "ranges of 5"), (2, "ranges of 10"), (3, "*")]),
         ("AS DATE (month, year)", [(1, "month"), (2, "year"), (3, "*")]),
         ("AS TREE (('a', 'x'), ('b', 'x'))", [("a", "x", "*"), ("b", "x", "*")]),
         ("FROM 'levels.csv'", [("a", "x", "*"), ("b", "y", "*")]),

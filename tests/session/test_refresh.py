@@ -18,7 +18,7 @@ START = (
     "REFRESH keeps the definition. Correct the rows in the source and refresh again, or write "
     "CREATE OR REPLACE RELEASE"
 )
-END = ". That draws anew; read earlier results with VERSION n"
+END = ". That makes new parameters; translate earlier results with VERSION n"
 
 
 def failed(owner: Owner, later: str) -> ppdm_sql.PpdmError:
@@ -101,7 +101,7 @@ def test_a_hierarchy_is_mended_without_drawing_anew(owner: Owner) -> None:
     owner.execute(GENERALIZED)
     error = failed(owner, "INSERT INTO t SELECT 10 + i, 'c' FROM range(4) AS s (i)")
     assert error.hint == (
-        "add them (DESCRIBE HIERARCHY lists those it has), or filter their rows in the source; "
+        "add what is missing (DESCRIBE HIERARCHY lists the values it has), or filter such rows in the source; "
         "after CREATE OR REPLACE HIERARCHY, refresh again"
     )
     owner.execute("CREATE OR REPLACE HIERARCHY words AS TREE (('a', 'x'), ('b', 'x'), ('c', 'x'))")

@@ -28,7 +28,7 @@ CREATE OR REPLACE RELEASE research.visits FROM s.visits (
     id KEY, age QUASI AS translation(by => {by}), illness SENSITIVE AS mapping(prefix => '{prefix}')
 )
 """
-NOTE = "read as version 3 of research.visits (VERSION n reads results of an earlier one)"
+NOTE = "translated with version 3 of research.visits, the newest; for results of an earlier version, write VERSION n"
 
 
 def release(by: int, prefix: str = "Dx") -> str:

@@ -92,7 +92,7 @@ def test_what_follows_the_end_is_an_error_with_what_is_allowed() -> None:
     cursor = cursor_over("WIHT (x)")
     with pytest.raises(StatementError) as caught:
         cursor.expect_end(("WITH",))
-    assert caught.value.what == "unexpected 'WIHT' the statement was complete before it"
+    assert caught.value.what == "unexpected 'WIHT': the statement was complete before it"
     assert caught.value.hint == "did you mean 'WITH'? allowed here: WITH"
     assert failure("x", "expect_end").hint is None
 
@@ -210,7 +210,7 @@ def test_empty_parentheses_hold_no_select(inside: str) -> None:
 @pytest.mark.parametrize("text", ["(SELECT 1", "(SELECT (1)", "(SELECT [1) x", "(SELECT ')'"])
 def test_a_parenthesis_that_is_never_closed_is_pointed_at(text: str) -> None:
     error = failure(text, "query_in_parentheses")
-    assert error.what == "this '(' is never closed"
+    assert error.what == "this '(' is not closed before the end of the statement"
     assert error.column == 1
 
 

@@ -173,7 +173,7 @@ def test_missing_values_are_counted_and_not_named() -> None:
         ([["a", None], ["x", "y"]], "NULL"),
         (
             [["a", "b", "c"], ["x", "x", "y"], ["p", "q", "q"]],
-            "level 2 does not follow from level 1: 1 group too many",
+            "a group of level 1 lies in two groups of level 2",
         ),
     ],
 )

@@ -209,7 +209,7 @@ def test_the_strongest_attack_is_chosen_before_rounding() -> None:
     strong = replace(weak, attack="ordering", share=0.5)
     told = disclosed(replace(FEW, attacks=(weak, strong))).verdict[1]
     assert "ordering" in told
-    assert "gets 50\u00a0%" in told
+    assert "Gets 50\u00a0%" in told
 
 
 def test_the_exact_figure_decides_and_the_rounded_one_is_told() -> None:

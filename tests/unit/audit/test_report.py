@@ -286,7 +286,7 @@ def test_verdict_of_people_who_are_alone() -> None:
     figures = [Figure("risk", "k", "", 1, ""), Figure("risk", "unique_share", "", 0.25, "")]
     first, second, third = verdict(figures, [finding("ordering", 0.9)], [AGE, WARD], 0)
     assert first.startswith("25\u00a0% of the people are alone")
-    assert "The attack that gains most is ordering on age, which needs no knowledge" in second
+    assert "The strongest attack is ordering on age. It needs no knowledge at all." in second
     assert third == (
         "The treated columns keep 90\u00a0% of their information, on average; ward is released unchanged."
     )

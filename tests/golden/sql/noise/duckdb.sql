@@ -12,7 +12,11 @@ SELECT
       ELSE "s"."ppdm_t2_0_1"
     END
     WHEN NOT "s"."ppdm_t2_0_2"
-    THEN CAST("s"."income" AS DOUBLE)
+    THEN CASE
+      WHEN "p"."t2_0_unit_0" > CAST('0.0' AS DOUBLE)
+      THEN FLOOR("s"."ppdm_t2_0_3" * "p"."t2_0_unit_0" + CAST('0.5' AS DOUBLE)) / "p"."t2_0_unit_0"
+      ELSE "s"."ppdm_t2_0_3"
+    END
   END AS "income"
 FROM (
   SELECT
@@ -34,7 +38,8 @@ FROM (
         TRY_CAST("s"."income" AS DOUBLE)
       ) * "p"."t2_0_second_0"
     ) AS "ppdm_t2_0_1",
-    ppdm_selected("p"."t2_0_selection", CAST("s"."id" AS BIGINT), "p"."t2_0_rho") AS "ppdm_t2_0_2"
+    ppdm_selected("p"."t2_0_selection", CAST("s"."id" AS BIGINT), "p"."t2_0_rho") AS "ppdm_t2_0_2",
+    CAST("s"."income" AS DOUBLE) AS "ppdm_t2_0_3"
   FROM "clinic"."people" AS "s"
   CROSS JOIN "ppdm_owner"."r1_v1_parameters" AS "p"
 ) AS "s"

@@ -290,7 +290,7 @@ def test_a_newcomer_is_the_difference_of_two_sums() -> None:
     means[np.argsort(X)] = groups
     assert summed(means).share == 1
     assert summed(means).chance < 0.05
-    assert "1 differ by 1 row" in summed(means).sentence
+    assert "differs from this one by 1 row" in summed(means).sentence
     assert summed(means, 4).share < 0.2  # the mean of four says little of each
     assert summed(means + 0.1).share == 0  # the sum is off by 400
     column = numbers("x", X, means, "microaggregation")

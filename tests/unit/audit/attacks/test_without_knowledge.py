@@ -171,7 +171,7 @@ def test_band_width_is_read_off_the_spacing_of_ages(edges: list[float]) -> None:
     found = attack_column(BandWidth(), numbers("age", AGES, graded(AGES, edges), "graded_grouping"))
     assert found.share > 0.99
     assert found.knowledge == "none"
-    assert "but for the unit" in found.sentence
+    assert "in an unknown unit" in found.sentence
     assert found.chance == np.unique(AGES, return_counts=True)[1].max() / 2_000
 
 
