@@ -45,8 +45,6 @@ DUCKDB = SqlTarget(
         exp.Ordered,
         exp.Limit,
         exp.Star,
-        exp.Window,
-        exp.Min,
         # Engines differ in the last bit of a logarithm: only for what is promised to 1e-12.
         exp.Ln,
         exp.Sqrt,

@@ -34,7 +34,8 @@ FEWEST = 100
 MOSTLY = 0.9
 _PERHAPS = 0.7
 """The estimated share of different values from which they are counted."""
-_HALF = 0.5
+_SOME = 0.1
+"""The share of addresses and numbers from which a column is one of these."""
 _PERSONS = "identifying persons"
 # An address, a number with its country, one with its area, one as it is written in America.
 PATTERNS = {
@@ -138,10 +139,10 @@ def _unchanged(release: Release) -> Iterator[_Column]:
 
 def _pattern(column: _Column, found: Mapping[str, Any]) -> str | None:
     known = int(found.get(column.aggregate("known")) or 0)
-    for word in PATTERNS:
-        if known and int(found.get(column.aggregate(word)) or 0) > _HALF * known:
-            return word
-    return None
+    counts = {word: int(found.get(column.aggregate(word)) or 0) for word in PATTERNS}
+    if sum(counts.values()) <= _SOME * known:
+        return None
+    return max(counts, key=lambda word: counts[word])
 
 
 def share_alone(version: Version, column: Name, fewest: int = FEWEST) -> float:

@@ -41,6 +41,7 @@ _COUNT = "twin rows"
 _ESTIMATES = ("twin first", "twin second", "twin both")
 _OF_ONE_COLUMN = "both come from the same column"
 _GO_TOGETHER = "in these rows, the two nearly determine each other"
+_UNKNOWN = "its origin cannot be followed"
 
 
 def find_twins(version: Version) -> Iterator[Objection]:
@@ -51,14 +52,18 @@ def find_twins(version: Version) -> Iterator[Objection]:
         if pair.name in found or not is_near or not _determines(version, pair.column, pair.other):
             continue
         found.add(pair.name)
-        is_known = do_share(pair.column.ancestors, pair.other.column.ancestors)
         yield Objection(
             Acceptance("twin", pair.name),
-            f"'{pair.name}' would undo GENERALIZE of '{pair.other.name}':"
-            f" {_OF_ONE_COLUMN if is_known else _GO_TOGETHER}",
+            f"'{pair.name}' would undo GENERALIZE of '{pair.other.name}': {_why(pair)}",
             "leave it out, or list it as QUASI, so that classes are counted with it",
             pair.rule.span,
         )
+
+
+def _why(pair: _Pair) -> str:
+    if do_share(pair.column.ancestors, pair.other.column.ancestors):
+        return _OF_ONE_COLUMN
+    return _UNKNOWN if is_unfollowed(pair.column.ancestors) else _GO_TOGETHER
 
 
 def estimates(release: Release) -> dict[str, exp.Expr]:
@@ -155,7 +160,10 @@ def _determines(version: Version, one: InputColumn, grouped: GroupedColumn) -> b
     determines = determines and (row["first"] <= row["rows"] / 2 or is_unfollowed(one.ancestors))
     if is_determined or determines or row["second"] <= row["rows"] / 2:
         return bool(is_determined or determines)
-    # What is different in nearly every row determines any column; but a band of it comes in runs.
+    # What is different in nearly every row determines any column: of one that cannot be followed
+    # nobody can tell. A band of it comes in runs.
+    if is_unfollowed(one.ancestors):
+        return True
     return may_share(one.ancestors, other.ancestors) and _comes_in_runs(version, first, second)
 
 

@@ -112,6 +112,7 @@ def disclosed_together(
     ]
     for one, version in outgoing:
         yield from _draws(releases, one, earlier)
+        yield from _same_noise(version, one, earlier)
         yield from _sums(releases, version, one, earlier)
         yield from _classes(releases, version, earlier)
         # Those of one publication are judged together, too.
@@ -154,6 +155,29 @@ def _draws(
                 f"{outgoing.entry.name}: {draws} independent noises of '{column.name}' are published"
                 f" with this one (the others in {names}): their average has only"
                 f" {1 / math.sqrt(draws):.0%} of the standard deviation of one"
+            )
+
+
+def _same_noise(
+    version: Version, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
+) -> Iterator[str]:
+    """Say where one noise per person was published before: it does not depend on the value."""
+    shared = {
+        name.text
+        for rule in version.release.released_rules
+        if any(
+            step.treatment.traits.uses_row_key and not step.treatment.averages_over_rows
+            for step in rule.steps
+        )
+        for name in rule.names
+    }
+    before = {other.key_id: one.release for one in earlier for other in one.columns}
+    for column in outgoing.columns:
+        if column.name in shared and column.key_id in before:
+            yield (
+                f"{outgoing.entry.name}: '{column.name}' has one noise per person, the same as in the"
+                f" publication of {before[column.key_id]} before: values that changed since, or another"
+                " unit, are disclosed exactly by the difference"
             )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.language.script import parse_name
 from ppdm_sql.language.syntax import FileSource, QuerySource, Source, TableSource
 from ppdm_sql.names import OWNER_SCHEMA, Name, QualifiedName
@@ -26,7 +27,7 @@ from ppdm_sql.release.lineage import (
 )
 from ppdm_sql.release.select_outputs import (
     UNREADABLE,
-    are_chosen_apart,
+    are_written_apart,
     brings,
     called_function,
     ctes_of,
@@ -154,8 +155,10 @@ class _Walk:
             right = query.right if query.args.get("by_name") else same_place(query, column)
             sides = [self.of_query(side, column, inside) for side in (query.left, right)]
             # What is written for a whole branch tells what the branch was chosen by.
-            is_telling = not all(sides) or are_chosen_apart(query.left, right, column)
-            return set().union(*sides, {PERHAPS} if is_telling else ())
+            if sides[0] != sides[1] or are_written_apart(query.left, right, column):
+                branches = (exp.Subquery(this=one.copy()) for one in (query.left, query.right))
+                sides += [self._choice_of_table(one, inside) for one in branches]
+            return set().union(*sides, () if all(sides[:2]) else {PERHAPS})
         if isinstance(query, exp.Select):
             return self._of_select(query, column, scope)
         return self._lost(column, query)
@@ -282,8 +285,9 @@ class _Walk:
             around = replace(scope, levels=scope.levels[index:])
             if having:
                 each = [self._of_table(one, column, around) for one in having]
-                # Of a column that tables are joined by, the first one's is shown.
-                is_sure = self._names(having[0].node, scope) is not None
+                # Of a column that tables are joined by, the first one's is shown, if it is there.
+                is_known = self._names(having[0].node, scope) is not None
+                is_sure = is_known and not having[0].is_optional
                 others = map(chosen_by, each[1:]) if is_sure else each[1:]
                 return set().union(each[0], *others)
             if qualifier is not None and named:
@@ -327,7 +331,7 @@ class _Walk:
             is_tied = table.is_optional and any(condition is one for one in table.joined_by)
             if is_tied or any(self._may_mean(one, table, scope) for one in read):
                 inner = elsewhere.levels[0].with_inner(
-                    map(level_of, condition.find_all(exp.Select))
+                    map(optional_level_of, condition.find_all(exp.Select))
                 )
                 there = replace(elsewhere, levels=(inner, *elsewhere.levels[1:]))
                 for one in read:
@@ -370,6 +374,8 @@ class _Walk:
                 self._of_column(one, around.inside(), None) for one in made.find_all(exp.Column)
             )
             return set().union(*each)
+        if called_function(made).startswith("read_"):  # a file: its columns are its own
+            return {f"file:{to_sql(made)} {column}"}
         return self._lost(column, None)
 
     def _of_named(self, node: exp.Table, column: Name, scope: _Scope) -> set[str]:

@@ -18,12 +18,12 @@ from ppdm_sql.language.syntax import (
     TreatmentCall,
 )
 from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
-from ppdm_sql.release.acceptance import OPTION as ACCEPT
 from ppdm_sql.release.acceptance import accepted_in
 from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
 from ppdm_sql.release.ancestry import column_ancestors
 from ppdm_sql.release.lineage import column_identity, column_origins, written_source
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
+from ppdm_sql.release.options import options_of
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.treatments.generalized_column import Generalize as Generalized
 from ppdm_sql.treatments.keep import Keep
@@ -54,16 +54,6 @@ _READS_FILES = re.compile(
     r"\bread_\w+|\bfrom\s*\(?\s*'|\.(?:csv|tsv|json|ndjson|txt)\b", re.IGNORECASE
 )
 _UNTREATED = Keep.keyword
-_OPTIONS: dict[str, tuple[str, ...]] = {
-    "execution": ("native", "udf"),
-    "agreement": (),
-    ACCEPT: (),
-    "loss": ("precision", "ilm"),
-    "method": ("optimal", "mondrian"),
-    "suppressed": ("drop", "star"),
-}
-"""The words that an option takes, its default first; none: any name."""
-_OF_GENERALIZE = ("loss", "method", "suppressed")
 
 
 def bind_release(
@@ -75,7 +65,7 @@ def bind_release(
     """Resolve every name and check every treatment against its columns."""
     _check_name(statement)
     _check_roles(statement)
-    options = _options(statement)
+    options = options_of(statement)
     agreement = _agreement(statement, catalog)
     source = resolve_source(statement, catalog)
     columns = {column.name: column for column in catalog.columns(source)}
@@ -378,46 +368,3 @@ def _called(source: Source) -> str:
             return "the file"
         case _:
             return "the SELECT"
-
-
-def _options(statement: CreateRelease) -> dict[str, str]:
-    """Return every option, given or by default; fail on any that does not exist."""
-    chosen = {name: choices[0] for name, choices in _OPTIONS.items() if choices}
-    for option in statement.options:
-        if option.name not in _OPTIONS:
-            raise BindError(
-                f"unknown option '{option.name}'",
-                option.span,
-                suggest(option.name, _OPTIONS),
-                code="unknown_option",
-            )
-        if option.name in _OF_GENERALIZE and statement.generalize is None:
-            raise BindError(
-                f"option '{option.name}' belongs to GENERALIZE, which this release does not have",
-                option.span,
-                "remove it, or write GENERALIZE … UNTIL …",
-                code="bad_option",
-            )
-        choices = _OPTIONS[option.name]
-        if choices and option.value not in choices:
-            listed = ", ".join(f"'{choice}'" for choice in choices)
-            raise BindError(
-                f"option '{option.name}' must be one of {listed}", option.span, code="bad_option"
-            )
-        chosen[option.name] = str(option.value)
-    return _with_loss_of_method(statement, chosen)
-
-
-def _with_loss_of_method(statement: CreateRelease, chosen: dict[str, str]) -> dict[str, str]:
-    """Take the loss that local recoding is measured by: it has no levels to count."""
-    if chosen["method"] == "optimal":
-        return chosen
-    for option in statement.options:
-        if option.name == "loss" and option.value != "ilm":
-            raise BindError(
-                "local recoding has no levels for 'precision' to count",
-                option.span,
-                "write loss = 'ilm', or leave it out",
-                code="bad_target",
-            )
-    return {**chosen, "loss": "ilm"}

@@ -128,9 +128,21 @@ class Releases:
         return agreement
 
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
-        held = self._published(wanted.name) if self.find(wanted.name) is None else []
-        newest = held[-1] if held else self.entry(wanted.name, wanted.span)
-        held = held or catalog.versions_held(self.engine, newest)
+        current, dropped = self.find(wanted.name), self._published(wanted.name)
+        newest = (
+            dropped[-1] if current is None and dropped else self.entry(wanted.name, wanted.span)
+        )
+        held = dropped if current is None else catalog.versions_held(self.engine, newest)
+        # Numbers begin again where a release of the same name was dropped before.
+        again = [entry.version for entry in dropped if entry.release_id != newest.release_id]
+        if again:
+            raise BindError(
+                f"another release '{newest.name}' was published and dropped before: it is not clear"
+                " which of the two the results come from",
+                wanted.span,
+                "give the new one another name, then each is read under its own",
+                code="unknown_version",
+            )
         if wanted.version is None:
             if all(entry.version == newest.version for entry in held):
                 return newest, ()

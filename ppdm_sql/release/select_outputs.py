@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.names import Name
-from ppdm_sql.release.select_sources import filters_of, level_of
 from ppdm_sql.release.select_trees import lists, written_as
 
 UNREADABLE = (exp.Columns, exp.PositionalColumn, exp.Pivot)
@@ -67,17 +67,26 @@ def star_renames(projection: exp.Expr) -> bool:
     return bool(star and star.args.get("rename"))
 
 
-def are_chosen_apart(left: exp.Expr, right: exp.Expr | None, column: Name) -> bool:
-    """Whether two branches write a column differently, and one of them chooses its rows.
+def are_written_apart(left: exp.Expr, right: exp.Expr | None, column: Name) -> bool:
+    """Whether two branches write a column differently.
 
-    Which of the two was written then tells by what: `x WHERE ill UNION ALL -x WHERE NOT ill`.
+    Which of the two was written then tells by what a branch was chosen, wherever that stands:
+    `x … WHERE ill UNION ALL -x … WHERE NOT ill`.
     """
     branches = [_first_select(side) for side in (left, right)]
-    known = [one for one in branches if one is not None]
-    if not any(filters_of(one) or level_of(one).conditions for one in known):
-        return False
-    trees = [written_as(one, column) for one in known]
-    return len(known) < len(branches) or trees[0] != trees[1]
+    if any(one is None for one in branches):
+        return True
+    trees = [written_as(one, column) for one in branches if one is not None]
+    texts = [None if one is None else _without_tables(one) for one in trees]
+    return texts[0] != texts[1]
+
+
+def _without_tables(projection: exp.Expr) -> str:
+    """Return an expression as text, however its columns and the whole are called."""
+    tree = projection.unalias().copy()
+    for column in tree.find_all(exp.Column):
+        column.set("table", None)
+    return to_sql(tree).lower()
 
 
 def _first_select(query: exp.Expr | None) -> exp.Select | None:

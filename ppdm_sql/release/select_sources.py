@@ -55,7 +55,8 @@ def level_of(query: exp.Select) -> Level:
     """Return what stands behind FROM of a SELECT; joins in parentheses are taken apart."""
     start = query.args.get("from_")
     tables = tuple(_flat(start.this, query.args.get("joins") or ())) if start else ()
-    conditions = [one for table in tables for one in table.joined_by]
+    each = {id(one): one for table in tables for one in table.joined_by}
+    conditions = list(each.values())
     conditions += [part for one in filters_of(query) for part in _parts(one)]
     joins = (*query.find_all(exp.Join),)
     is_natural = any(join.method.upper() == "NATURAL" for join in joins)
@@ -92,23 +93,30 @@ def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 def _flat(
     node: exp.Expr, joins: Iterable[exp.Join], is_optional: bool = False
-) -> Iterator[SelectTable]:
-    joins = [*(node.args.get("joins") or ()), *joins]
-    words = {word.upper() for join in joins for word in (join.side, join.method)}
-    is_first_optional = is_optional or bool(words & {"RIGHT", "FULL", "POSITIONAL"})
+) -> list[SelectTable]:
     inner = node.this
     if isinstance(node, exp.Paren) or (
         isinstance(node, exp.Subquery)
         and isinstance(inner, exp.Table | exp.Subquery)
         and not node.alias
     ):
-        yield from _flat(inner, (), is_first_optional)
+        tables = _flat(inner, (), is_optional)
     else:
-        yield SelectTable(node, is_first_optional)
-    for join in joins:
-        is_outer = join.side.upper() in ("LEFT", "FULL") or join.method.upper() == "POSITIONAL"
+        tables = [SelectTable(node, is_optional)]
+    for join in [*(node.args.get("joins") or ()), *joins]:
+        side, is_positional = join.side.upper(), join.method.upper() == "POSITIONAL"
         on = join.args.get("on")
         using = [exp.column(one.copy()) for one in join.args.get("using") or ()]
         conditions = (*(_parts(on) if on is not None else ()), *using)
-        for table in _flat(join.this, (), is_optional or is_outer):
-            yield replace(table, joined_by=(*table.joined_by, *conditions))
+        if side in ("RIGHT", "FULL") or is_positional:  # what stands before may be missing
+            tables = [_joined(table, conditions) for table in tables]
+        is_outer = side in ("LEFT", "FULL") or is_positional
+        tables += [
+            replace(table, joined_by=(*table.joined_by, *conditions))
+            for table in _flat(join.this, (), is_optional or is_outer)
+        ]
+    return tables
+
+
+def _joined(table: SelectTable, conditions: tuple[exp.Expr, ...]) -> SelectTable:
+    return replace(table, is_optional=True, joined_by=(*table.joined_by, *conditions))

@@ -22,7 +22,7 @@ from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments import noise_formula_1
 from ppdm_sql.treatments.arguments import Arguments
 from ppdm_sql.treatments.distributions import WRITE, Distribution, read_distribution
-from ppdm_sql.treatments.expressions import count_where, double
+from ppdm_sql.treatments.expressions import double
 from ppdm_sql.treatments.kernels.keyed import (
     drawn,
     key_words,
@@ -34,13 +34,13 @@ from ppdm_sql.treatments.kernels.keyed import (
     standard_normal,
     standard_uniform,
 )
+from ppdm_sql.treatments.noise_units import Writing, rounded
 from ppdm_sql.treatments.numbers import (
     NUMBERS,
     SECONDS_A_DAY,
     TIMES,
     NumberTreatment,
     computable,
-    count_of,
     in_calendar,
     refuse_lost,
     shifted_time,
@@ -59,9 +59,6 @@ _LARGEST_FACTOR = 1e6
 _NUMBERS = ("VARCHAR", "BIGINT", "DOUBLE", "DOUBLE")
 _DRAWN = ("BIGINT", "BIGINT", "BIGINT", "DOUBLE")
 _PER = ("value", "person")
-_MOST_DECIMALS = 6
-"""Decimals of a column of DOUBLE up to which it is taken to be written with so many."""
-_TIMES_A_DAY = (1, 24, 24 * 60, SECONDS_A_DAY)
 _BOUND_TO_ALL = 3
 """The formula from which noise depends on everything that it hides."""
 _FEWEST_UNITS = 2
@@ -152,33 +149,20 @@ class Noise(NumberTreatment):
         )
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
-        """Ask how large numbers are, and with how many decimals a column of DOUBLE is written."""
+        """Ask how large numbers are, and how the column is written."""
         found: dict[str, exp.Expr] = {}
         for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
             if self.is_multiplicative:
                 continue
-            if column.type.kind is Kind.TIMESTAMP and self.rounds and self.rho is not None:
-                found |= _whole_times(index, value)
-            if column.type.kind in TIMES:
-                continue
-            number = exp.paren(computable(column, value))
-            found[f"largest_{index}"] = exp.Max(this=exp.Abs(this=number))
-            for decimals in self._decimals(column):
-                found[f"known_{index}"] = exp.Count(this=number.copy())
-                unit = double(repr(10.0**decimals))
-                differs = exp.NEQ(this=_rounded(number, unit), expression=number.copy())
-                found[f"beyond_{index}_{decimals}"] = count_where(differs)
+            if column.type.kind not in TIMES:
+                number = exp.paren(computable(column, value))
+                found[f"largest_{index}"] = exp.Max(this=exp.Abs(this=number))
+            if self.rounds and column.type.kind is not Kind.DATE:
+                found |= self._writing(index).statistics(value)
         return found
 
-    def _decimals(self, column: InputColumn) -> range:
-        """Return how many decimals a column may be written with: tens and hundreds are below 0.
-
-        Where `rho` leaves rows alone, what is rounded finer than the data tells which.
-        """
-        if not self.rounds or (column.type.kind is not Kind.FLOAT and self.rho is None):
-            return range(0)
-        most = _MOST_DECIMALS if column.type.kind is Kind.FLOAT else column.type.decimals or 0
-        return range(0 if self.rho is None else -_MOST_DECIMALS, most + 1)
+    def _writing(self, index: int) -> Writing:
+        return Writing(self.columns[index], index, self.rho is not None)
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Derive a key for each column; the rows of `rho` are the same for all columns.
@@ -240,33 +224,9 @@ class Noise(NumberTreatment):
 
     def _unit(self, index: int, statistics: Statistics) -> float:
         """Return how many steps of the column's scale one is; 0 where sums are not rounded."""
-        column = self.columns[index]
         if self.is_multiplicative or not self.rounds:
             return 0.0
-        match column.type.kind:
-            case Kind.DATE:
-                return 1.0
-            case Kind.TIMESTAMP:
-                # With rho as the column is written: in days, hours, minutes or seconds.
-                units = (
-                    unit
-                    for unit in _TIMES_A_DAY
-                    if statistics.get(f"timed_{index}")
-                    and not count_of(statistics, f"between_{index}_{unit}")
-                )
-                return float(next(units, SECONDS_A_DAY))
-            case _:
-                at_most = (
-                    0.0 if column.type.kind is Kind.FLOAT else 10.0 ** (column.type.decimals or 0)
-                )
-                if not statistics.get(f"known_{index}"):
-                    return at_most
-                fitting = (
-                    10.0**decimals
-                    for decimals in self._decimals(column)
-                    if not count_of(statistics, f"beyond_{index}_{decimals}")
-                )
-                return next(fitting, at_most)
+        return self._writing(index).unit(statistics)
 
     def _check_size(self, index: int, unit: float) -> None:
         distribution, name = self.distributions[index], self.columns[index].name
@@ -338,18 +298,14 @@ class Noise(NumberTreatment):
     def _bound(self, index: int, key: Sequence[exp.Expr], scope: Scope) -> exp.Expr:
         """Return what the noise is bound to, beside the row: the same again, the same noise.
 
-        Otherwise the difference of two versions would be that of two values, without noise. Where
-        rows of a person share theirs, it is bound to the least of their values: another unit is
-        another noise. What `rotation()` mixed in is hidden by it, too.
+        Otherwise the difference of two versions would be that of two values, without noise. What
+        `rotation()` mixed in is hidden by it, too. Rows of a person that share theirs are bound to
+        nothing else: by their values, each that comes or goes would be another draw.
         """
-        if scope.formula < _BOUND_TO_ALL:
-            return scope.source_value(index) if self.per == "value" else double("0.0")
-        values = [scope.source_value(one) for one in (index, *scope.mixed_with(index))]
         if self.per == "person":
-            values = [
-                scope.let(exp.Window(this=exp.Min(this=one), partition_by=[scope.row_key()]))
-                for one in values
-            ]
+            return double("0.0")
+        others = scope.mixed_with(index) if scope.formula >= _BOUND_TO_ALL else []
+        values = [scope.source_value(one) for one in (index, *others)]
         if len(values) == 1:
             return values[0]
         parts = (
@@ -408,7 +364,7 @@ class Noise(NumberTreatment):
         unit, total = scope.parameter(f"unit_{index}"), scope.let(number)
         return (
             exp.case()
-            .when(exp.GT(this=unit, expression=double("0.0")), _rounded(total, unit))
+            .when(exp.GT(this=unit, expression=double("0.0")), rounded(total, unit))
             .else_(total.copy())
         )
 
@@ -435,25 +391,6 @@ class Noise(NumberTreatment):
             return value
         whole = exp.TimestampTrunc(this=value.copy(), unit=exp.Var(this="SECOND"))
         return exp.cast(whole, exp.DataType.build(column.type.text, dialect="duckdb"))
-
-
-def _whole_times(index: int, value: exp.Expr) -> dict[str, exp.Expr]:
-    """Ask how many times are not whole days, hours, minutes, seconds."""
-    micros = exp.func("EPOCH_US", value.copy(), dialect="duckdb")
-    found: dict[str, exp.Expr] = {f"timed_{index}": exp.Count(this=value.copy())}
-    for unit in _TIMES_A_DAY:
-        rest = exp.Mod(this=micros.copy(), expression=exp.Literal.number(86_400_000_000 // unit))
-        between = exp.NEQ(this=rest, expression=exp.Literal.number(0))
-        found[f"between_{index}_{unit}"] = count_where(between)
-    return found
-
-
-def _rounded(value: exp.Expr, unit: exp.Expr) -> exp.Expr:
-    """Return the nearest multiple of a unit's inverse, by operations that every engine has alike."""
-    scaled = exp.Add(
-        this=exp.Mul(this=value.copy(), expression=unit.copy()), expression=double("0.5")
-    )
-    return exp.Div(this=exp.Floor(this=scaled), expression=unit.copy())
 
 
 def _call(kernel: str, *arguments: exp.Expr) -> exp.Expr:

@@ -442,3 +442,16 @@ def test_times_in_which_everybody_is_alone_are_warned_of(owner: Owner, type_: st
     )
     with pytest.warns(PrivacyWarning, match="'at' that nobody else has"):
         owner.execute("CREATE RELEASE r.a FROM t (id KEY, at NEUTRAL)")
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        "CASE WHEN i % 5 < 3 THEN 'none' ELSE 'user' || i || '@clinic.org' END",
+        "CASE WHEN i % 2 = 0 THEN '+49 171 55512' || i ELSE 'user' || i || '@clinic.org' END",
+    ],
+)
+def test_addresses_among_other_texts_are_found(owner: Owner, contact: str) -> None:
+    owner.execute(f"CREATE TABLE t AS SELECT i AS id, {contact} AS contact FROM range(60) r (i)")
+    error = refused(owner, "CREATE RELEASE r.a FROM t (id KEY, contact NEUTRAL)")
+    assert error.code == "identifying"

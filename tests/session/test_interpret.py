@@ -300,6 +300,9 @@ def test_a_published_version_is_read_after_drop(fresh: Owner, tmp_path: Path) ->
     assert fresh.interpret("s.study", "age > 2", version=1).original == before
     with pytest.raises(ppdm_sql.PpdmError, match=r"there is no release 's.other'"):
         fresh.interpret("s.other", "age > 2")
+    fresh.execute("CREATE RELEASE s.study FROM s.patients (age NEUTRAL)")
+    with pytest.raises(ppdm_sql.PpdmError, match="it is not clear which of the two"):
+        fresh.interpret("s.study", "age > 2", version=1)
 
 
 def test_secrets_are_in_no_repr(study: Owner) -> None:

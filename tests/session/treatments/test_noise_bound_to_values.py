@@ -13,6 +13,8 @@ from ppdm_sql.errors import PrivacyWarning, Refused, TreatmentError
 from ppdm_sql.treatments.kernels.logarithm import natural_logarithm
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ppdm_sql.owner import Owner
 
 ROWS = 4_000
@@ -129,19 +131,29 @@ def test_a_value_that_changes_draws_anew_and_the_others_stay(table: Owner) -> No
 PER_PERSON = "noise(normal(0, 30), per => 'person')"
 
 
-def test_a_unit_that_is_converted_is_another_noise_of_a_person(table: Owner) -> None:
-    """Before: one noise a person in both units, so that the difference gave every value."""
-    table.execute("UPDATE t SET id = id // 4; UPDATE t SET income = 100 + id")
+def test_one_noise_of_a_person_that_is_published_again_is_warned_of(
+    table: Owner, tmp_path: Path
+) -> None:
+    """It does not depend on the value: another unit gives every value by the difference."""
+    table.execute("UPDATE t SET id = id // 4")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         released(table, "a", "t", "income", PER_PERSON)
-        before = noise_of(table, "r.a", "income")
+        table.publish("r.a", to=tmp_path / "a.duckdb", strict=True)
         table.execute("UPDATE t SET income = income * 1000; REFRESH RELEASE r.a")
-    after = noise_of(table, "r.a", "income")
-    assert len(np.unique(before)) <= ROWS // 4  # one noise a person, not one a row
-    assert before.reshape(-1, 4).std(axis=1).max() < 1e-6
-    assert after.reshape(-1, 4).std(axis=1).max() < 1e-6
-    assert abs(np.corrcoef(before[::4], after[::4])[0, 1]) < 5 / math.sqrt(ROWS / 4)
+    with pytest.raises(Refused, match="values that changed since, or another unit, are disclosed"):
+        table.publish("r.a", to=tmp_path / "b.duckdb", strict=True)
+
+
+def test_noise_of_a_person_stays_where_other_rows_of_theirs_come_and_go(table: Owner) -> None:
+    """Bound to their values, each row that comes or goes would be another draw to average."""
+    table.execute("UPDATE t SET id = id // 4")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        released(table, "a", "t", "income", PER_PERSON)
+        before = set(table.execute("SELECT income FROM r.a").fetchall())
+        table.execute("DELETE FROM t WHERE income < 300; REFRESH RELEASE r.a")
+        assert set(table.execute("SELECT income FROM r.a").fetchall()) <= before
 
 
 def test_two_expressions_of_a_column_have_two_noises_of_a_person(table: Owner) -> None:
