@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.release.acceptance import OPTION as ACCEPT
+from ppdm_sql.release.options import unknown_option
 
 if TYPE_CHECKING:
     from ppdm_sql.language.syntax import PublishRelease
@@ -61,12 +62,7 @@ def options_of(statement: PublishRelease) -> Options:
     given: dict[str, object] = {}
     for option in statement.options:
         if option.name not in _OPTIONS:
-            raise BindError(
-                f"unknown option '{option.name}'",
-                option.span,
-                suggest(option.name, _OPTIONS),
-                code="unknown_option",
-            )
+            raise unknown_option(option, _OPTIONS)
         kind, said = _OPTIONS[option.name]
         if not isinstance(option.value, kind) or option.value == "":
             raise BindError(

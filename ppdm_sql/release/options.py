@@ -8,7 +8,9 @@ from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.release.acceptance import OPTION as ACCEPT
 
 if TYPE_CHECKING:
-    from ppdm_sql.language.syntax import CreateRelease
+    from collections.abc import Iterable
+
+    from ppdm_sql.language.syntax import CreateRelease, Option
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
@@ -27,12 +29,7 @@ def options_of(statement: CreateRelease) -> dict[str, str]:
     chosen = {name: choices[0] for name, choices in _OPTIONS.items() if choices}
     for option in statement.options:
         if option.name not in _OPTIONS:
-            raise BindError(
-                f"unknown option '{option.name}'",
-                option.span,
-                suggest(option.name, _OPTIONS),
-                code="unknown_option",
-            )
+            raise unknown_option(option, _OPTIONS)
         if option.name in _OF_GENERALIZE and statement.generalize is None:
             raise BindError(
                 f"option '{option.name}' belongs to GENERALIZE, which this release does not have",
@@ -48,6 +45,12 @@ def options_of(statement: CreateRelease) -> dict[str, str]:
             )
         chosen[option.name] = str(option.value)
     return _with_loss_of_method(statement, chosen)
+
+
+def unknown_option(option: Option, known: Iterable[str]) -> BindError:
+    """Return the error of a word that is no option."""
+    what = f"unknown option '{option.name}'"
+    return BindError(what, option.span, suggest(option.name, known), code="unknown_option")
 
 
 def _with_loss_of_method(statement: CreateRelease, chosen: dict[str, str]) -> dict[str, str]:

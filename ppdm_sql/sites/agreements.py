@@ -20,6 +20,7 @@ from ppdm_sql.sites.sealing import seal, unseal
 from ppdm_sql.store import agreements, catalog
 from ppdm_sql.store.agreements import Agreement
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, new_root_key
+from ppdm_sql.store.publications import list_publications
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,14 +145,21 @@ class Agreements:
             if there is None and statement.if_exists:
                 return False
             agreement = self.find(statement.name, statement.span)
-            for entry in catalog.list_entries(engine):
+            published = {
+                (one.release_id, one.version): catalog.published_entry(
+                    engine, one.release, one.release_id, one.version
+                )
+                for one in list_publications(engine)
+            }
+            for entry in (*catalog.list_entries(engine), *filter(None, published.values())):
                 options = definition_of(entry).options
                 named = [option.value for option in options if option.name == "agreement"]
                 if any(Name(str(name)) == agreement.name for name in named):
                     raise Refused(
                         f"release '{entry.name}' depends on agreement '{agreement.name}'",
                         statement.span,
-                        "drop the release first",
+                        "drop the release first, if it was never published: results of what was"
+                        " published are read back with the agreement",
                         code="in_use",
                     )
             agreements.forget_agreement(engine, agreement)

@@ -535,3 +535,15 @@ def test_a_cost_that_no_file_should_have_is_refused() -> None:
     sealed[15] = 40
     with pytest.raises(StoreError, match="changed since it was sealed"):
         unseal(bytes(sealed), PASSPHRASE)
+
+
+def test_an_agreement_of_what_was_published_is_kept(owner: Owner, tmp_path: Path) -> None:
+    owner.execute(
+        "CREATE AGREEMENT north (w NEUTRAL); CREATE TABLE t AS SELECT range % 5 AS w FROM range(50);"
+        "CREATE RELEASE s.r FROM t (w NEUTRAL) WITH (agreement = 'north')"
+    )
+    owner.publish("s.r", to=tmp_path / "a.duckdb")
+    owner.execute("DROP RELEASE s.r")
+    with pytest.raises(Refused, match=r"release 's.r' depends on agreement 'north'"):
+        owner.execute("DROP AGREEMENT north")
+    assert owner.interpret("s.r", "w > 2").original == "w > 2"
