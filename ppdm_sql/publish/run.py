@@ -95,7 +95,7 @@ class Written:
     agreement: Agreement | None
     """The agreement with other sites that it was made under."""
     accepted: tuple[Acceptance, ...]
-    """What its owner insisted on."""
+    """What its owner accepted."""
     version: Version = field(repr=False)
     persons: int | None
     columns: tuple[PublishedColumn, ...] = field(repr=False)

@@ -1,4 +1,4 @@
-"""What an owner insists on: `WITH (accept = ['identifying(email)', 'linked_rows'])`.
+"""What an owner accepts: `WITH (accept = ['identifying(email)', 'linked_rows'])`.
 
 The words are the codes of the errors that it overrules, and nothing else is. What was accepted is
 said wherever the release is described, published or audited.
@@ -46,7 +46,7 @@ class Objection:
     span: Span | None = None
 
     def refusal(self, accepted: Iterable[Acceptance] = ()) -> Refused:
-        """Return the error, which says what to write to insist."""
+        """Return the error, which says what to write to accept it."""
         listed = ", ".join(
             "'" + str(one).replace("'", "''") + "'" for one in (*accepted, self.accepting)
         )

@@ -116,7 +116,7 @@ class Release:
     formula: int = FORMULA
     """How its treatments compute."""
     accepted: tuple[Acceptance, ...] = ()
-    """What its owner insists on, although it was objected to."""
+    """What its owner accepts, although it was objected to."""
 
     @property
     def released_rules(self) -> tuple[BoundRule, ...]:

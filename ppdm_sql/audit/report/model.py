@@ -38,7 +38,7 @@ class Stamp:
     """Of the script as the report shows it."""
     against: str | None = None
     accepted: str | None = None
-    """What the owner insisted on, although it was objected to."""
+    """What the owner accepted, although it was objected to."""
     together_with: str | None = None
     """Other releases that the owner named."""
 
