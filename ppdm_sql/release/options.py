@@ -49,8 +49,12 @@ def options_of(statement: CreateRelease) -> dict[str, str]:
 
 def unknown_option(option: Option, known: Iterable[str]) -> BindError:
     """Return the error of a word that is no option."""
-    what = f"unknown option '{option.name}'"
-    return BindError(what, option.span, suggest(option.name, known), code="unknown_option")
+    return BindError(
+        f"unknown option '{option.name}'",
+        option.span,
+        suggest(option.name, known),
+        code="unknown_option",
+    )
 
 
 def _with_loss_of_method(statement: CreateRelease, chosen: dict[str, str]) -> dict[str, str]:
