@@ -45,7 +45,7 @@ _UNKNOWN = "its origin cannot be followed"
 
 
 def find_twins(version: Version) -> Iterator[Objection]:
-    """Return what speaks against columns that tell a generalized one, or are told by it."""
+    """Return what speaks against columns that come from a generalized one, or may."""
     found: set[Name] = set()
     for pair in _pairs(version.release):
         is_near = may_share(pair.column.ancestors, pair.other.column.ancestors)
@@ -151,9 +151,9 @@ def _determines(version: Version, one: InputColumn, grouped: GroupedColumn) -> b
         return False
     if do_share(one.ancestors, other.ancestors):
         return True  # whatever was computed, it discloses something of the same column
-    # A generalized column that is different in every row determines any, and many determine a flag.
     if row["second"] < 2:
         return False  # nothing there to be undone
+    # A generalized column that is different in every row determines any, and many determine a flag.
     is_determined = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
     determines = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
     # Of a column that is different in nearly every row, only where nobody knows what it is.

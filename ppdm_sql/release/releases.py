@@ -128,19 +128,18 @@ class Releases:
         return agreement
 
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
-        current, dropped = self.find(wanted.name), self._published(wanted.name)
-        newest = (
-            dropped[-1] if current is None and dropped else self.entry(wanted.name, wanted.span)
-        )
-        held = dropped if current is None else catalog.versions_held(self.engine, newest)
+        current, published = self.find(wanted.name), self._published(wanted.name)
+        newest = current or (published[-1] if published else self.entry(wanted.name, wanted.span))
+        own = [entry for entry in published if entry.release_id == newest.release_id]
+        held = own if current is None else catalog.versions_held(self.engine, newest)
         # Numbers begin again where a release of the same name was dropped before.
-        again = [entry.version for entry in dropped if entry.release_id != newest.release_id]
-        if again:
+        others = {entry.version for entry in published if entry.release_id != newest.release_id}
+        if wanted.version in others:
             raise BindError(
-                f"another release '{newest.name}' was published and dropped before: it is not clear"
-                " which of the two the results come from",
-                wanted.span,
-                "give the new one another name, then each is read under its own",
+                f"version {wanted.version} of '{newest.name}' is not clear: a release of this name that"
+                " was dropped has one, too",
+                wanted.version_span or wanted.span,
+                "give a new release another name: then each is read under its own",
                 code="unknown_version",
             )
         if wanted.version is None:
@@ -162,16 +161,11 @@ class Releases:
         )
 
     def _published(self, name: QualifiedName) -> list[Entry]:
-        """Return the versions that were published of a release that was dropped since."""
+        """Return the versions that were published under a name, also of releases dropped since."""
         full = self.full_name(name)
-        published = [one for one in list_publications(self.engine) if one.release == full]
-        latest = max((one.release_id for one in published), default=None)
-        versions = sorted({one.version for one in published if one.release_id == latest})
-        found = (
-            catalog.published_entry(self.engine, full, latest, version)
-            for version in versions
-            if latest is not None
-        )
+        listed = (one for one in list_publications(self.engine) if one.release == full)
+        places = sorted({(one.release_id, one.version) for one in listed})
+        found = (catalog.published_entry(self.engine, full, *place) for place in places)
         return [entry for entry in found if entry is not None]
 
 

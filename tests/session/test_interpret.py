@@ -301,8 +301,11 @@ def test_a_published_version_is_read_after_drop(fresh: Owner, tmp_path: Path) ->
     with pytest.raises(ppdm_sql.PpdmError, match=r"there is no release 's.other'"):
         fresh.interpret("s.other", "age > 2")
     fresh.execute("CREATE RELEASE s.study FROM s.patients (age NEUTRAL)")
-    with pytest.raises(ppdm_sql.PpdmError, match="it is not clear which of the two"):
-        fresh.interpret("s.study", "age > 2", version=1)
+    assert fresh.interpret("s.study", "age > 2").original == "age > 2"  # the one that is there
+    for path in ("b", "c"):
+        with pytest.raises(ppdm_sql.PpdmError, match=r"version 1 of 's.study' is not clear"):
+            fresh.interpret("s.study", "age > 2", version=1)
+        fresh.publish("s.study", to=tmp_path / f"{path}.duckdb")
 
 
 def test_secrets_are_in_no_repr(study: Owner) -> None:
