@@ -30,7 +30,7 @@ from ppdm_sql.release.lineage import (
 )
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import same_persons
-from ppdm_sql.store import catalog, parameters
+from ppdm_sql.store import parameters
 from ppdm_sql.store.publications import PublishedColumn, PublishedRelease, list_publications
 from ppdm_sql.treatments import traits_of
 from ppdm_sql.types import Kind
@@ -38,6 +38,7 @@ from ppdm_sql.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ppdm_sql.publish.earlier_versions import EarlierVersions
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
@@ -102,19 +103,21 @@ def _repeats_persons(version: Version) -> bool:
 
 
 def disclosed_together(
-    releases: Releases, publication: Publication, outgoing: Sequence[tuple[Outgoing, Version]]
+    versions: EarlierVersions,
+    publication: Publication,
+    outgoing: Sequence[tuple[Outgoing, Version]],
 ) -> Iterator[str]:
     """Say what this publication gives away together with those before it."""
     earlier = [
         one
-        for one in list_publications(releases.engine)
+        for one in list_publications(versions.releases.engine)
         if one.publication.name != publication.name
     ]
     for one, version in outgoing:
-        yield from _draws(releases, one, earlier)
+        yield from _draws(versions, one, earlier)
         yield from _same_noise(version, one, earlier)
-        yield from _sums(releases, version, one, earlier)
-        yield from _classes(releases, version, earlier)
+        yield from _sums(versions, version, one, earlier)
+        yield from _classes(versions, version, earlier)
         # Those of one publication are judged together, too.
         entry = one.entry
         earlier.append(
@@ -131,10 +134,10 @@ def disclosed_together(
 
 
 def _draws(
-    releases: Releases, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
+    versions: EarlierVersions, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
 ) -> Iterator[str]:
     """Say which noises of one column are out that are draws of their own."""
-    sources = Sources(releases.engine)
+    releases, sources = versions.releases, versions.sources
     for column in outgoing.columns:
         if not any(one.adds_noise for one in _traits(releases, column)):
             continue
@@ -182,13 +185,13 @@ def _same_noise(
 
 
 def _sums(
-    releases: Releases,
+    versions: EarlierVersions,
     version: Version,
     outgoing: Outgoing,
     earlier: Sequence[PublishedRelease],
 ) -> Iterator[str]:
     """Say which sums are out of which this publication has a few values more or less."""
-    sources = Sources(releases.engine)
+    releases, sources = versions.releases, versions.sources
     for column in outgoing.columns:
         if not any(one.keeps_sums for one in _traits(releases, column)):
             continue
@@ -206,7 +209,7 @@ def _sums(
                 continue
             seen.add(place)
             is_same = place == (outgoing.entry.release_id, outgoing.entry.version)
-            other = None if is_same else _opened(releases, one)
+            other = None if is_same else versions.open(one)
             apart = [
                 None if other is None else values_apart(version, other, column.name, name)
                 for name in (() if is_same else summed)
@@ -229,7 +232,7 @@ def _sums(
 
 
 def _classes(
-    releases: Releases, version: Version, earlier: Sequence[PublishedRelease]
+    versions: EarlierVersions, version: Version, earlier: Sequence[PublishedRelease]
 ) -> Iterator[str]:
     """Say where two releases of the same persons cut classes smaller than k, on today's rows."""
     grouping = find_grouping(version.release)
@@ -244,7 +247,7 @@ def _classes(
             )
             return
         seen.add((one.release_id, one.version))
-        other = _opened(releases, one)
+        other = versions.open(one)
         groupings = [grouping, None if other is None else find_grouping(other.release)]
         k = max((found.k for found in groupings if found is not None), default=1)
         if k < 2:
@@ -302,17 +305,6 @@ def _tables(version: Version) -> frozenset[str]:
 def _tables_then(published: PublishedRelease) -> frozenset[str]:
     origins = {one for column in published.columns for one in column.origins}
     return frozenset(map(table_of_origin, origins))
-
-
-def _opened(releases: Releases, published: PublishedRelease) -> Version | None:
-    """Return a version that was published; None where its source or tables are gone."""
-    entry = catalog.published_entry(
-        releases.engine, published.release, published.release_id, published.version
-    )
-    try:
-        return None if entry is None else releases.open(entry)
-    except PpdmError:
-        return None
 
 
 def _traits(releases: Releases, column: PublishedColumn) -> list[Traits]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ppdm_sql.names import QualifiedName
+    from ppdm_sql.publish.earlier_versions import EarlierVersions
     from ppdm_sql.release.model import BoundRule, Release, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
@@ -163,7 +164,7 @@ def shared_links(links: LinksByName) -> Iterator[str]:
 
 
 def links_before(
-    releases: Releases,
+    versions: EarlierVersions,
     publication: Publication,
     outgoing: Sequence[tuple[Outgoing, frozenset[Link]]],
 ) -> Iterator[str]:
@@ -172,6 +173,7 @@ def links_before(
     Not of releases under an agreement: they are published apart so as to be joined. Nor of the
     same columns of the same release: that is the same study, once more.
     """
+    releases = versions.releases
     earlier = {
         (one.release, one.release_id, one.version): one
         for one in list_publications(releases.engine)
@@ -190,7 +192,7 @@ def links_before(
             if (one.release_id, _names(one)) in again:
                 continue
             if place not in links_then:
-                links_then[place] = _links_then(releases, one)
+                links_then[place] = _links_then(versions, one)
             then, is_itself = links_then[place], one.release == release.entry.name
             called = f"{one.release}{f' (version {one.version})' * is_itself}"
             # By the ledger, too: a view may have been replaced since, or the source be gone.
@@ -224,12 +226,10 @@ def _linking_keys(releases: Releases, columns: Sequence[PublishedColumn]) -> set
     }
 
 
-def _links_then(releases: Releases, published: PublishedRelease) -> frozenset[Link] | None:
+def _links_then(versions: EarlierVersions, published: PublishedRelease) -> frozenset[Link] | None:
     """Return the links of a version that was published; None where the store cannot tell."""
-    entry = catalog.published_entry(
-        releases.engine, published.release, published.release_id, published.version
-    )
+    version = versions.open(published)
     try:
-        return None if entry is None else links_of(releases, releases.open(entry).release)
+        return None if version is None else links_of(versions.releases, version.release)
     except PpdmError:
         return None

@@ -30,6 +30,7 @@ from ppdm_sql.publish.checks import (
     verify_targets,
 )
 from ppdm_sql.publish.disclosed_together import disclosed_together, persons_of, published_columns
+from ppdm_sql.publish.earlier_versions import EarlierVersions
 from ppdm_sql.publish.linking import (
     linking,
     links_before,
@@ -198,11 +199,12 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         keys = [agreement.signing_key for agreement in signers.values()]
         publication = replace(publication, digest=destination.complete(keys), state=PENDING)
         links = {one.entry.name: one.links for one in written}
+        earlier = EarlierVersions(releases)
         warnings = (
             *shared_links(links),
-            *links_before(releases, publication, [(one.outgoing, one.links) for one in written]),
+            *links_before(earlier, publication, [(one.outgoing, one.links) for one in written]),
             *disclosed_together(
-                releases, publication, [(one.outgoing, one.version) for one in written]
+                earlier, publication, [(one.outgoing, one.version) for one in written]
             ),
         )
         if warnings and options.is_strict:

@@ -23,6 +23,7 @@ from ppdm_sql.groups.search import (
     reached,
     search_optimal,
 )
+from tests.cases import cases
 from tests.unit.anonymity import plain
 from tests.unit.anonymity.tables import tables, targets
 
@@ -35,7 +36,7 @@ losses: st.SearchStrategy[Loss] = st.sampled_from(["precision", "ilm"])
 suppressions = st.sampled_from([0.0, 0.0, 0.1, 0.3, 0.5, 1.0])
 
 
-@settings(max_examples=600)
+@settings(max_examples=cases(600))
 @given(tables(), targets(), suppressions, losses)
 def test_the_best_node_is_brute_forces_best(
     table: plain.Table, wanted: Sequence[Target], suppression: float, loss: Loss
@@ -64,7 +65,7 @@ def test_the_best_node_is_brute_forces_best(
     assert measured == pytest.approx(best_loss, abs=1e-11)
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(tables(), st.data())
 def test_measures_are_their_definitions(table: plain.Table, data: st.DataObject) -> None:
     problem = table.problem()
@@ -99,7 +100,7 @@ def test_measures_are_their_definitions(table: plain.Table, data: st.DataObject)
             assert found.recursive_c(l) == pytest.approx(most)
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(tables(), targets(), st.data())
 def test_a_class_reaches_what_its_definition_says(
     table: plain.Table, wanted: Sequence[Target], data: st.DataObject
@@ -117,7 +118,7 @@ def test_a_class_reaches_what_its_definition_says(
         assert is_reached == all(plain.reaches(table, target, rows) for target in wanted)
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(tables(), targets(), suppressions, losses)
 def test_minimal_nodes_are_brute_forces(
     table: plain.Table, wanted: Sequence[Target], suppression: float, loss: Loss
@@ -145,7 +146,7 @@ def test_minimal_nodes_are_brute_forces(
         assert node.suppressed_rows == allowed[node.levels].suppressed
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(tables(has_numbers=True), targets(), st.sampled_from([0.0, 0.4, 1.0]))
 def test_mondrians_classes_reach_the_targets_and_its_cells_hold_their_rows(
     table: plain.Table, wanted: Sequence[Target], suppression: float
@@ -191,7 +192,7 @@ def cell_loss(axis: Axis, cells: Ranges | Groups, number: int, held: set[int]) -
     return float((covered - 1) / max(1, len(numbers) - 1))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(tables(has_numbers=True), st.integers(1, 5))
 def test_mondrian_leaves_no_class_that_k_would_let_it_cut(table: plain.Table, k: int) -> None:
     if table.has_persons:

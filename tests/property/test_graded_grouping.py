@@ -30,6 +30,7 @@ from ppdm_sql.treatments.graded_grouping import GradedGrouping
 from ppdm_sql.treatments.kernels.bands import Bands
 from ppdm_sql.treatments.protocol import InputColumn
 from ppdm_sql.types import ColumnType
+from tests.cases import cases as number_of
 from tests.releases import version_of
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ END = 0.999
 
 # Without the phase that explains a failure: it runs a failing example hundreds of times more.
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
-thorough = settings(max_examples=200, phases=PHASES)
-usual = settings(thorough, max_examples=50)
+thorough = settings(max_examples=number_of(200), phases=PHASES)
+usual = settings(thorough, max_examples=number_of(50))
 
 
 @dataclass(frozen=True)
@@ -379,7 +380,7 @@ def assert_same_rows(
     assert [item for item, rows in zip(rewritten.items(), wrong, strict=False) if rows] == []
 
 
-@settings(usual, max_examples=60)
+@settings(usual, max_examples=number_of(60))
 @given(conditions(outside="error"))
 def test_conditions_select_the_same_rows(
     engine: duckdb.DuckDBPyConnection,

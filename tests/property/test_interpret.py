@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 import ppdm_sql
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
@@ -90,7 +91,7 @@ predicates = st.recursive(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=cases(120))
 @given(predicates)
 def test_translated_conditions_select_the_same_rows(predicate: str) -> None:
     owner, _ = study()
@@ -109,7 +110,7 @@ def of_release(predicate: str) -> str:
     return f"EXISTS (SELECT 1 FROM (SELECT {columns}) WHERE {predicate})"
 
 
-@settings(max_examples=20)
+@settings(max_examples=cases(20))
 @given(st.lists(st.sampled_from(("replace", "refresh", "insert")), max_size=5))
 def test_every_version_reads_its_own_results(later: list[str]) -> None:
     make = "RELEASE r FROM t (id NEUTRAL, illness SENSITIVE AS mapping(), x NEUTRAL AS scaling())"
@@ -137,7 +138,7 @@ def test_every_version_reads_its_own_results(later: list[str]) -> None:
                 assert abs(row["x"] - float(originals[row["id"]][2])) < 1e-9
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.sampled_from((">=", ">", "<", "<=")), st.integers(15, 89), st.integers(3, 9))
 def test_a_short_print_of_an_image_means_the_original(operator: str, age: int, digits: int) -> None:
     owner, _ = study()

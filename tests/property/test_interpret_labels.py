@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 from hypothesis import given, settings
 
 import ppdm_sql
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
@@ -76,7 +77,7 @@ def questions(draw: st.DrawFn) -> tuple[str, str]:
     return name, f"NOT ({text})" if draw(st.booleans()) else text
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(questions())
 def test_the_originals_are_of_the_same_rows(question: tuple[str, str]) -> None:
     name, condition = question

@@ -27,6 +27,7 @@ from ppdm_sql.errors import PrivacyWarning
 from ppdm_sql.treatments import TREATMENTS
 from ppdm_sql.treatments.protocol import Exactness
 from ppdm_sql.treatments.treatment import Treatment
+from tests.cases import cases
 from tests.releases import version_of
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ doubles = st.one_of(
     st.floats(-1e9, 1e9), st.integers(-999, 999).map(float), st.floats(-1e200, 1e200)
 )
 usual = settings(
-    max_examples=50,
+    max_examples=cases(50),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     suppress_health_check=[HealthCheck.too_slow],

@@ -17,6 +17,7 @@ import ppdm_sql
 from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import PrivacyWarning
 from ppdm_sql.treatments.mapping import Mapping
+from tests.cases import cases
 from tests.releases import version_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ppdm_sql.parameters import Drawn
 
 usual = settings(
-    max_examples=50,
+    max_examples=cases(50),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )
@@ -108,7 +109,7 @@ def count(owner: Owner, query: str) -> int:
     return int(found)
 
 
-@settings(usual, max_examples=70)
+@settings(usual, max_examples=cases(70))
 @given(columns())
 def test_aliases_and_values_stand_for_each_other(
     shared: Owner, column: tuple[str, list[str | None]]

@@ -16,6 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import ppdm_sql
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,7 @@ CREATE TABLE clinic.people AS
     FROM range({COUNT}) AS r (i);
 """
 usual = settings(
-    max_examples=50,
+    max_examples=cases(50),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import ppdm_sql
 from ppdm_sql.language.script import parse_name
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
 
 usual = settings(
-    max_examples=60,
+    max_examples=cases(60),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )

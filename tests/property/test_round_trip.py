@@ -52,6 +52,7 @@ from ppdm_sql.language.syntax.hierarchies import DATE_UNITS
 from ppdm_sql.language.tokens import Shape, words
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.names import Name, QualifiedName, fold, quote
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from ppdm_sql.language.syntax import Source, Statement, Value
     from ppdm_sql.owner import Owner
 
-_usual = settings(max_examples=100)
+_usual = settings(max_examples=cases(100))
 _T = TypeVar("_T")
 
 _ODD_NAMES = [
@@ -319,7 +320,7 @@ def test_an_engine_in_quotes_is_written_back_in_quotes(engine: str) -> None:
 
 
 @pytest.mark.parametrize("kind", _STATEMENTS)
-@settings(_usual, max_examples=30)
+@settings(_usual, max_examples=cases(30))
 @given(data=st.data())
 def test_neighbours_in_a_script_change_nothing(kind: str, data: st.DataObject) -> None:
     statement = data.draw(_STATEMENTS[kind])
@@ -425,7 +426,7 @@ def shared_owner() -> Iterator[Owner]:
         yield owner
 
 
-@settings(_usual, max_examples=40)
+@settings(_usual, max_examples=cases(40))
 @given(
     release=_NAMES,
     table=_NAMES,

@@ -12,6 +12,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 
 import ppdm_sql
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
@@ -111,7 +112,7 @@ def in_order(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return sorted(found, key=lambda row: str(row[0]))
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(tables, st.data())
 def test_stacking_transformed_parts_is_transforming_the_whole(
     whole: list[dict[str, Any]], data: st.DataObject
@@ -124,7 +125,7 @@ def test_stacking_transformed_parts_is_transforming_the_whole(
     assert in_order(stacked) == in_order(released(sites()[0], whole))
 
 
-@settings(max_examples=25)
+@settings(max_examples=cases(25))
 @given(tables)
 def test_joining_transformed_parts_is_transforming_the_whole(whole: list[dict[str, Any]]) -> None:
     left = in_order(released(sites()[1], whole, "lefts"))

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 import ppdm_sql
 from ppdm_sql.errors import PrivacyWarning
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -234,7 +235,7 @@ def is_near(native: tuple[Any, ...], udf: tuple[Any, ...], inputs: tuple[Any, ..
 # Without the phase that explains a failure: it runs a failing example hundreds of times more.
 @given(st.data())
 @settings(
-    max_examples=50,
+    max_examples=cases(50),
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -17,6 +17,7 @@ from ppdm_sql.names import Name
 from ppdm_sql.release.ancestry import column_ancestors, passed_releases
 from ppdm_sql.release.lineage import may_share
 from ppdm_sql.release.sources import Sources
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -251,7 +252,7 @@ def followed() -> Iterator[Owner]:
         yield opened
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(st.lists(st.sampled_from(WRAPPED), min_size=1, max_size=4))
 def test_what_is_handed_on_in_any_way_is_followed(followed: Owner, wraps: list[str]) -> None:
     query = "SELECT id, age, age * 10 + stay AS t FROM clinic.p"

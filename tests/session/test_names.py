@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold, quote
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_usual = settings(max_examples=200)
+_usual = settings(max_examples=cases(200))
 # A name cannot hold the end of a C string, nor half of a pair of surrogates.
 _TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 

@@ -16,6 +16,7 @@ from ppdm_sql.engine.sql import check_tree, to_sql
 from ppdm_sql.engine.targets import DUCKDB
 from ppdm_sql.release.row_key import row_key_number
 from ppdm_sql.types import ColumnType
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,7 +67,7 @@ def test_an_integer_is_taken_as_it_is(
 
 @given(st.lists(texts | st.none(), max_size=20))
 @example(["", "7", "é", "e\u0301", "'; DROP", '"', "日本", None])
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 def test_a_text_is_the_beginning_of_its_digest(
     engine: duckdb.DuckDBPyConnection, values: list[str | None]
 ) -> None:

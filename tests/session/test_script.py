@@ -23,11 +23,12 @@ from ppdm_sql.language.syntax import (
     ShowReleases,
 )
 from ppdm_sql.names import QualifiedName
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_usual = settings(max_examples=200)
+_usual = settings(max_examples=cases(200))
 
 
 @pytest.fixture(scope="module")

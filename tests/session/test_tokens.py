@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from ppdm_sql.errors import StatementError
 from ppdm_sql.language.tokens import Shape, words
+from tests.cases import cases
 
-_usual = settings(max_examples=200)
+_usual = settings(max_examples=cases(200))
 
 
 def shapes(text: str) -> list[tuple[Shape, str]]:

@@ -19,6 +19,7 @@ from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.mean_noise import MeanNoise
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -32,7 +33,7 @@ DOWN, UP = 15721.566666666667, 23582.35
 CONSTANT = "mean_noise: 'x' is constant, no value lies below the mean"
 NEAR_ZERO = "mean_noise: the mean of 'x' is near 0, so nothing would move"
 
-usual = settings(max_examples=150)
+usual = settings(max_examples=cases(150))
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,7 @@ from ppdm_sql.treatments.kernels import mdav
 from ppdm_sql.treatments.microaggregation import Microaggregation
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
 LOW, MIDDLE, HIGH = 9006.0, 58790 + 1 / 3, 86417 + 1 / 3
 
-usual = settings(max_examples=60)
+usual = settings(max_examples=cases(60))
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ from ppdm_sql.groups.hierarchy_levels import (
     climb,
     group_numbers,
 )
+from tests.cases import cases
 
 
 def labels(ladder: Ladder) -> list[list[str | None]]:
@@ -194,7 +195,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(
     NUMBERS,
     st.sampled_from([(5, 10, 20), (0.1, 1, 10), (0.25, 2.5), (7,)]),
@@ -210,7 +211,7 @@ def test_each_level_of_ranges_is_a_function_of_the_one_below(
         assert len(pairs) == len(set(below.tolist()))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(st.lists(st.decimals(-1000, 1000, places=2), min_size=1, unique=True))
 def test_a_value_lies_in_its_range(numbers: list[Decimal]) -> None:
     values = pa.array(numbers, pa.decimal128(10, 2))

@@ -20,6 +20,7 @@ from ppdm_sql.audit.measure.high_class import absence_share, betrayed_share, scb
 from ppdm_sql.audit.measure.risk import Classes, classes_of
 from ppdm_sql.audit.read.subject import Column, Subject, Values
 from ppdm_sql.language.syntax import Role
+from tests.cases import cases
 from tests.unit.audit.subjects import labels, numbers
 
 MEMBERS = st.lists(
@@ -46,7 +47,7 @@ def test_document_000_gastritis_and_cancer() -> None:
     assert four.classes == 0
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(MEMBERS, st.integers(0, 4), st.sampled_from([1.5, 2, 3]))
 def test_proximity_is_what_the_definition_says(
     rows: list[tuple[int, int, bool]], epsilon: int, least_l: float
@@ -69,7 +70,7 @@ def test_proximity_is_what_the_definition_says(
     assert found.worst == pytest.approx(max(worst.values(), default=0.0))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(MEMBERS, st.sampled_from([0.5, 0.7]), st.booleans())
 def test_divergence_is_what_the_definition_says(
     rows: list[tuple[int, int, bool]], confidence: float, knows_severity: bool
@@ -163,7 +164,7 @@ def classes_and(rows: list[tuple[int, int, bool, bool]]) -> Classes:
     return classes_of(replace(whole, is_suppressed=np.array([row[3] for row in rows])))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(VALUES)
 def test_figures_of_proximity_are_their_definitions(
     rows: list[tuple[int, int, bool, bool]],
@@ -194,7 +195,7 @@ def test_figures_of_proximity_are_their_definitions(
     assert [f.of for f in figures] == [taking_part, len(members), None]
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(VALUES, st.booleans())
 def test_figures_of_divergence_are_their_definitions(
     rows: list[tuple[int, int, bool, bool]], knows_severity: bool

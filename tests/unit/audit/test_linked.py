@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ppdm_sql.audit.measure.linked_rows import linked_figures, links_of, people_alike
 from ppdm_sql.audit.measure.risk import classes_of
 from ppdm_sql.language.syntax import Role
+from tests.cases import cases
 from tests.unit.audit.subjects import labels, numbers, subject
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def test_untouched_rows_tell_who_the_generalized_rows_of_their_key_are_about() -
     assert found["high_linked"] == pytest.approx(1 / 4)
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=25))
 def test_people_alike_is_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
     links = np.unique([link for link, _ in rows], return_inverse=True)[1]

@@ -25,6 +25,7 @@ from ppdm_sql.audit.measure.diversity import (
 from ppdm_sql.audit.measure.risk import class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.measure.singling_out import singling_sets
 from ppdm_sql.language.syntax import Role
+from tests.cases import cases
 from tests.unit.audit.subjects import labels, subject
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def test_no_rows_have_no_k() -> None:
     assert figures(quasi("a", [])) == {"k": None}
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(ROWS)
 def test_risk_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:
     a, b, person, _ = (list(column) for column in zip(*rows, strict=True))
@@ -115,7 +116,7 @@ def test_risk_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]
         assert count == sum(low <= s <= high for s in smallest)
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=6))
 def test_at_risk_is_whoever_shares_with_fewer_than_four(sizes: list[int]) -> None:
     found = figures(quasi("a", [number for number, size in enumerate(sizes) for _ in range(size)]))
@@ -140,7 +141,7 @@ def measured(rows: list[tuple[int, int, int, int]], is_ordered: bool) -> anonymi
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(ROWS)
 def test_diversity_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:
     found = measured(rows, is_ordered=False).sensitive[0]
@@ -161,7 +162,7 @@ def test_diversity_is_what_plain_counting_gives(rows: list[tuple[int, int, int, 
     assert found.alpha == pytest.approx(max(share))
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(ROWS | CROWDS, st.booleans(), st.booleans())
 def test_figures_of_diversity_are_their_definitions(
     rows: list[tuple[int, int, int, int]], is_ordered: bool, has_key: bool
@@ -296,7 +297,7 @@ def test_singling_names_the_worst_columns_first() -> None:
     assert all("key" not in one.columns for one in found)
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(*[st.integers(0, 1)] * 4), min_size=1, max_size=12))
 def test_sets_of_all_sizes_are_what_plain_counting_gives(rows: list[tuple[int, ...]]) -> None:
     columns = [quasi(f"c{i}", [row[i] for row in rows]) for i in range(4)]
@@ -320,7 +321,7 @@ def test_many_columns_are_looked_at_together() -> None:
     assert ("c0", "c1", "c2", "c3") in {one.columns for one in singling_sets(subject(*columns))}
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(ROWS)
 def test_singling_is_what_plain_counting_gives(rows: list[tuple[int, int, int, int]]) -> None:
     a, b, _, _ = (list(column) for column in zip(*rows, strict=True))
@@ -334,7 +335,7 @@ def test_singling_is_what_plain_counting_gives(rows: list[tuple[int, int, int, i
         assert found.get(names, 0.0) == pytest.approx(alone)
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(ROWS)
 def test_singling_counts_people_however_often_they_come(
     rows: list[tuple[int, int, int, int]],
@@ -352,7 +353,7 @@ def test_singling_counts_people_however_often_they_come(
         assert found.get(names, 0.0) == pytest.approx(len(alone) / len(set(person)))
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(ROWS)
 def test_homogeneous_classes_are_what_plain_counting_gives(
     rows: list[tuple[int, int, int, int]],

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ppdm_sql.audit.measure.high_class import scba_figures
 from ppdm_sql.audit.read.subject import Column, Subject, Values
 from ppdm_sql.language.syntax import Role
+from tests.cases import cases
 from tests.unit.audit.subjects import labels
 
 GROUP, STAR = 98, 99
@@ -65,7 +66,7 @@ def release(rows: list[Row], is_coarse: bool) -> Subject:
     )
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(ROWS, st.booleans())
 def test_figures_are_what_plain_counting_gives(rows: list[Row], is_coarse: bool) -> None:
     found = {f.name: f.value for f in scba_figures(release(rows, is_coarse))}

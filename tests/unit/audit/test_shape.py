@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.audit.measure.shape import class_figures, il1s, shape_figures
+from tests.cases import cases
 from tests.unit.audit.subjects import numbers
 
 CELLS = st.integers(-50, 50).map(float)
@@ -30,7 +31,7 @@ def relative(before: np.ndarray, after: np.ndarray) -> float | None:
     return float(np.sqrt(((after - before) ** 2).sum()) / norm) if norm else None
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(TABLES)
 def test_shape_is_what_numpy_gives(
     rows: list[tuple[tuple[float, ...], tuple[float, ...]]],

@@ -41,13 +41,14 @@ from ppdm_sql.audit.measure.utility import (
 )
 from ppdm_sql.audit.read.subject import Column, Values
 from ppdm_sql.language.syntax import Role
+from tests.cases import cases
 from tests.unit.audit.subjects import labels, numbers, subject
 
 FLOATS = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))
 PAIRS = st.lists(st.tuples(FLOATS, FLOATS), min_size=2, max_size=30)
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(PAIRS)
 def test_distances_are_those_of_scipy(pairs: list[tuple[float, float]]) -> None:
     x, y = (np.array(side) for side in zip(*pairs, strict=True))
@@ -58,7 +59,7 @@ def test_distances_are_those_of_scipy(pairs: list[tuple[float, float]]) -> None:
         assert security(x, y) == pytest.approx(np.var(x - y) / np.var(x))
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), min_size=1, max_size=10))
 def test_jensen_shannon_is_that_of_scipy(counts: list[tuple[int, int]]) -> None:
     p, q = (np.array(side, dtype=float) for side in zip(*counts, strict=True))
@@ -76,7 +77,7 @@ def test_constant_columns_have_no_correlation() -> None:
     assert sum(histogram_pair(np.empty(0), np.empty(0))[0]) == 0
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 def test_merged_is_what_plain_counting_gives(pairs: list[tuple[int, int]]) -> None:
     x, y = (np.array(side) for side in zip(*pairs, strict=True))
@@ -128,7 +129,7 @@ def test_numbers_that_became_labels_are_compared_as_texts() -> None:
     assert changed_share(column) == 0.5
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30))
 def test_association_is_mutual_information(pairs: list[tuple[int, int]]) -> None:
     before, after = (list(side) for side in zip(*pairs, strict=True))
@@ -181,7 +182,7 @@ def test_discernibility_by_hand() -> None:
     assert class_figures(np.empty(0, dtype=np.int64), 0) == []
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
 def test_labels_are_matched_as_the_hungarian_method_does(pairs: list[tuple[int, int]]) -> None:
     before, after = (np.array(side) for side in zip(*pairs, strict=True))
@@ -220,7 +221,7 @@ def test_points_that_are_all_alike_can_be_clustered() -> None:
     assert len(k_means(points, 3, starts)) == 20
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 2)), min_size=1, max_size=30))
 def test_rules_are_what_plain_counting_gives(rows: list[tuple[int, int]]) -> None:
     columns = [np.array(side) for side in zip(*rows, strict=True)]
@@ -332,7 +333,7 @@ def test_a_large_offset_hides_no_drift() -> None:
     assert moved[0].value == 0
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60)), min_size=2, max_size=30))
 def test_figures_of_numbers_are_their_definitions(pairs: list[tuple[int, int]]) -> None:
     x, y = (np.array(side, dtype=float) for side in zip(*pairs, strict=True))
@@ -354,7 +355,7 @@ def test_figures_of_numbers_are_their_definitions(pairs: list[tuple[int, int]]) 
     assert found["wasserstein"] == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=50)
+@settings(max_examples=cases(50))
 @given(st.lists(st.tuples(st.integers(-1, 4), st.integers(-1, 4)), min_size=1, max_size=30))
 def test_frequencies_are_compared_whatever_they_are_called(pairs: list[tuple[int, int]]) -> None:
     before, after = (list(side) for side in zip(*pairs, strict=True))
@@ -399,7 +400,7 @@ def plain_meaning(original: list[int], released: list[int]) -> list[int]:
     ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=cases(200))
 @given(CATEGORIES)
 def test_the_overlap_of_rules_is_what_plain_counting_gives(
     rows: list[tuple[int, int, int, int]],

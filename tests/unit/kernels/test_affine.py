@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.treatments.kernels.affine import LARGEST, direction, rotation, scaling, translation
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +30,7 @@ JUST_BELOW = math.nextafter(LARGEST, 0)
 
 numbers = st.floats(-1e12, 1e12, allow_nan=False)
 angles = st.floats(-720, 720, allow_nan=False)
-usual = settings(max_examples=100)
+usual = settings(max_examples=cases(100))
 
 
 def call(

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.treatments.kernels.digits import bit_minus, bit_plus, shift_digits
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +22,7 @@ PLUS = [66093, 76786, 57141, 9768, 9065, 87802, 97897, 55460, 7761, 8874]
 MINUS = [64871, 74564, 55929, 9546, 9843, 85680, 95675, 53248, 7549, 8652]
 
 bigints = st.integers(SMALLEST, LARGEST) | st.integers(-1000, 1000)
-usual = settings(max_examples=100)
+usual = settings(max_examples=cases(100))
 
 
 def slowly(x: int, by: int) -> int:

@@ -19,6 +19,7 @@ from ppdm_sql.treatments.kernels.grouping import (
     groups_of_size,
     means,
 )
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ INCOMES = [65982, 75675, 56030, 9657, 9954, 86791, 96786, 54359, 7650, 8763]
 
 tied = st.lists(st.integers(-5, 5).map(float), min_size=2, max_size=60)
 plain = st.lists(st.floats(-1e6, 1e6, allow_nan=False), min_size=2, max_size=60)
-usual = settings(max_examples=100)
+usual = settings(max_examples=cases(100))
 
 
 def ordered(values: Sequence[float]) -> Floats:

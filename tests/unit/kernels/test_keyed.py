@@ -31,6 +31,7 @@ from ppdm_sql.treatments.kernels.keyed import (
     selected,
     uniforms,
 )
+from tests.cases import cases
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +57,7 @@ rows_of_all_kinds: dict[str, Rows] = {
     "from the top": np.int64(2**63 - 1) - np.arange(COUNT, dtype=np.int64),
 }
 bigints = st.integers(-(2**63), 2**63 - 1)
-usual = settings(max_examples=50)
+usual = settings(max_examples=cases(50))
 
 
 def one_block(key: bytes, purpose: bytes, row: int) -> float:

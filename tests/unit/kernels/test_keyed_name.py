@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.treatments.kernels.keyed_name import LONGEST, TAG, pseudonym
+from tests.cases import cases
 
 KEY = "00" * 32
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -26,7 +27,7 @@ def expected(text: str, key: str = KEY) -> str:
 
 
 @given(st.lists(texts | st.none(), max_size=20))
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 def test_a_name_is_the_beginning_of_a_digest(values: list[str | None]) -> None:
     assert names(values) == [None if value is None else expected(value) for value in values]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ppdm_sql.treatments.kernels import mdav as module
 from ppdm_sql.treatments.kernels.mdav import EXACT_UP_TO, blocks, mdav, principal_component
+from tests.cases import cases
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Counts = npt.NDArray[np.int64]
 
-usual = settings(max_examples=100)
+usual = settings(max_examples=cases(100))
 
 
 def ones(points: Floats) -> Counts:

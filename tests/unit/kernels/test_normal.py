@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppdm_sql.treatments.kernels.normal import normal_inverse
+from tests.cases import cases
 
 STANDARD = NormalDist()
 SMALLEST_U, LARGEST_U = 2.0**-53, 1 - 2.0**-53
@@ -18,7 +19,7 @@ SMALLEST_U, LARGEST_U = 2.0**-53, 1 - 2.0**-53
 CHANGES = [0.075, 0.925, math.exp(-25), 1 - math.exp(-25)]
 """Where one rational approximation hands over to the next."""
 
-usual = settings(max_examples=150)
+usual = settings(max_examples=cases(150))
 
 
 def inverse(*u: float) -> list[float]:

@@ -16,6 +16,7 @@ from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Scene
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.kernels.digits import shift_digits
+from tests.cases import cases
 from tests.unit.audit.attacks.running import attack_column, attack_group
 from tests.unit.audit.attacks.test_without_knowledge import graded
 from tests.unit.audit.subjects import labels, numbers, subject
@@ -196,7 +197,7 @@ def test_values_in_bands_of_which_nobody_is_known_are_guessed() -> None:
     assert guess[inside] == pytest.approx(AGES[inside], abs=0.05)
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @example(0.1, -1e-05, [0, 1, 500, -500])
 @given(
     st.floats(0.1, 10),

@@ -12,6 +12,7 @@ from ppdm_sql.audit.attacks.known_pairs import KnownPairs
 from ppdm_sql.audit.attacks.protocol import AimKind
 from ppdm_sql.audit.attacks.row_models import guess_rows
 from ppdm_sql.treatments import traits_of
+from tests.cases import cases
 from tests.unit.audit.attacks.running import attack_column, attack_group
 from tests.unit.audit.attacks.test_known_pairs import AGES, SALARIES, turned
 from tests.unit.audit.subjects import numbers
@@ -144,7 +145,7 @@ def test_few_rows_of_many_columns_still_give_a_guess() -> None:
     assert not np.isnan(guess_rows(x, mixed, mixed)).any()
 
 
-@settings(max_examples=40)
+@settings(max_examples=cases(40))
 @given(
     st.floats(1, 359),
     st.lists(st.tuples(*[st.integers(-500, 500)] * 3), min_size=4, max_size=8, unique=True),

@@ -21,6 +21,7 @@ from ppdm_sql.audit.attacks.person_rows import PersonRows, averaged_rows
 from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Finding, Other, OtherValues, Scene
 from ppdm_sql.audit.attacks.sum_difference import SumDifference
 from ppdm_sql.audit.read.subject import Column, same_values
+from tests.cases import cases
 from tests.unit.audit.attacks.running import attack_column, attack_table
 from tests.unit.audit.attacks.test_public_knowledge import texts
 from tests.unit.audit.subjects import labels, numbers, subject
@@ -156,7 +157,7 @@ def test_who_is_in_one_version_only_made_its_classes_larger() -> None:
     assert newly_exposed(here, there) == 1
 
 
-@settings(max_examples=100)
+@settings(max_examples=cases(100))
 @given(st.lists(st.tuples(*[st.integers(-1, 2)] * 3), min_size=1, max_size=20))
 def test_newly_exposed_is_what_plain_counting_gives(rows: list[tuple[int, int, int]]) -> None:
     """Not to be in another version is a class there; of the first, only its own rows count."""
@@ -213,7 +214,7 @@ SETS = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=cases(150))
 @given(SETS, st.lists(st.tuples(st.integers(-1, 2), st.integers(-1, 3)), max_size=6))
 def test_values_in_common_are_those_of_plain_sets(
     rows: list[tuple[int, int, int]], more: list[tuple[int, int]]

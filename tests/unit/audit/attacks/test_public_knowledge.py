@@ -19,6 +19,7 @@ from ppdm_sql.audit.attacks.ordering import Ordering, by_rank
 from ppdm_sql.audit.attacks.protocol import Aim, AimKind, Background, Scene
 from ppdm_sql.audit.attacks.spectral import Spectral
 from ppdm_sql.audit.read.matching import Shared, match
+from tests.cases import cases
 from tests.unit.audit.attacks.running import attack_column, attack_table
 from tests.unit.audit.subjects import labels, numbers, subject
 
@@ -310,7 +311,7 @@ def test_nobody_is_named_by_a_key_that_is_not_there() -> None:
     assert found.sentence.endswith("so that none can be proven right")
 
 
-@settings(max_examples=60)
+@settings(max_examples=cases(60))
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans(), st.booleans()), min_size=1, max_size=9))
 def test_lots_are_drawn_as_by_trying_all_of_them(rows: list[tuple[int, bool, bool]]) -> None:
     """Match the smaller side of each class into the larger in every way; count who is right."""
