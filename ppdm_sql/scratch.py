@@ -13,6 +13,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+_DRAWN = 8
+"""Letters that the system draws for a name."""
+_SUFFIX = ".ppdm-scratch"
+"""A name that nobody gives a folder of their own: it is removed with all that is in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
@@ -33,12 +38,12 @@ def make_scratch(prefix: str, parent: Path | None = None) -> Scratch:
     Folders of the same prefix that dead processes left there are removed.
     """
     parent = parent or Path(tempfile.gettempdir())
-    for left in parent.glob(f"{prefix}*"):
+    for left in parent.glob(f"{prefix}{'?' * _DRAWN}{_SUFFIX}"):
         lock = _lock(left)
         if lock is not None:
             Scratch(left, lock).remove()
     while True:
-        path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))  # with mode 0700
+        path = Path(tempfile.mkdtemp(_SUFFIX, prefix, parent))  # with mode 0700
         lock = _lock(path)
         # Somebody else may have taken it for one that was left, before it was locked.
         if lock is not None and os.fstat(lock).st_nlink > 0:

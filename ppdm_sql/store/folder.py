@@ -6,22 +6,26 @@ database file alone protects nothing. The folder must be the owner's alone.
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import secrets
 import stat
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _MAGIC = b"DUCK"
 """What a database of DuckDB has in its ninth to twelfth byte, encrypted or not."""
 _PUBLISHED = "; a published file is read with `ppdm query`"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_USERS, _ALL_USERS = Path("/proc/self/uid_map"), ["0", "0", "4294967295"]
+_UNKNOWN_USER = Path("/proc/sys/kernel/overflowuid")
 
 
 def prepare(database: Path) -> None:
@@ -126,14 +130,22 @@ def _check_parents(folder: Path) -> None:
     """Raise where somebody else could put another folder in the place of the safe.
 
     A new store would then be made there without a word, and the old one be theirs. The sticky bit,
-    as /tmp has it, keeps others from renaming what is not theirs.
+    as /tmp has it, keeps others from renaming what is not theirs, but not whom the folder is.
     """
+    allowed = (0, os.geteuid())
     for parent in folder.parents:
         if not parent.exists():
             continue  # made by us, if all above it are well
         found = parent.stat()
+        if found.st_uid not in allowed and not _is_roots_outside(found.st_uid):
+            raise StoreError(
+                f"'{parent}' belongs to another user (uid {found.st_uid}), who may rename what is in"
+                " it, the folder of the database too",
+                hint="put the database elsewhere, for example into your home",
+                code="not_private",
+            )
         is_wide = found.st_mode & stat.S_IWOTH or (
-            found.st_mode & stat.S_IWGRP and found.st_gid not in (0, os.getegid())
+            found.st_mode & stat.S_IWGRP and not _is_private_group(found.st_gid)
         )
         if is_wide and not found.st_mode & stat.S_ISVTX:
             raise StoreError(
@@ -142,6 +154,25 @@ def _check_parents(folder: Path) -> None:
                 hint=f"run chmod o-w,g-w '{parent}', or put the database elsewhere",
                 code="not_private",
             )
+
+
+def _is_roots_outside(uid: int) -> bool:
+    """Whether a user is one of outside this container, as whom the root of the machine appears."""
+    with suppress(OSError):
+        if _USERS.read_text(encoding="ascii").split() != _ALL_USERS:
+            return uid == int(_UNKNOWN_USER.read_text(encoding="ascii"))
+    return False
+
+
+def _is_private_group(gid: int) -> bool:
+    """Whether nobody but this user and root is in a group: many systems give each user one."""
+    if gid == 0:
+        return True
+    try:
+        own, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return gid == own.pw_gid and group.gr_name == own.pw_name and set(group.gr_mem) <= {own.pw_name}
 
 
 def _check_folder(folder: Path, database: Path) -> None:

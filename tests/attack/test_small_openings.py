@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -72,6 +75,8 @@ def test_a_column_of_such_a_name_is_read_with_its_table(tmp_path: Path) -> None:
 
 # The safe
 
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives folders away")
+
 
 @pytest.mark.parametrize("mode", [0o777, 0o707, 0o703])
 def test_a_safe_that_others_could_replace_is_not_opened(tmp_path: Path, mode: int) -> None:
@@ -91,6 +96,7 @@ def test_a_safe_that_others_could_replace_is_not_opened(tmp_path: Path, mode: in
         ppdm_sql.connect(shared / "owner" / "a.duckdb")
 
 
+@as_root
 def test_a_folder_of_another_group_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,8 +106,31 @@ def test_a_folder_of_another_group_is_refused(
     shared.chmod(0o770)
     with pytest.raises(StoreError, match="others may rename"):
         ppdm_sql.connect(shared / "owner" / "a.duckdb")
-    monkeypatch.setattr(os, "getegid", lambda: 4321)
-    ppdm_sql.connect(shared / "owner" / "a.duckdb").close()
+    # The first group of a user may be everybody's, as `users` and `staff` are.
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: SimpleNamespace(pw_name="ada", pw_gid=4321))
+    for name, members, is_refused in (
+        ("users", [], True),
+        ("ada", ["bob"], True),
+        ("ada", [], False),
+    ):
+        group = SimpleNamespace(gr_name=name, gr_mem=members)
+        monkeypatch.setattr(grp, "getgrgid", lambda _, group=group: group)
+        with pytest.raises(StoreError, match="others may rename") if is_refused else nullcontext():
+            ppdm_sql.connect(shared / "owner" / "a.duckdb").close()
+
+
+@as_root
+@pytest.mark.parametrize("mode", [0o1777, 0o755])
+def test_a_safe_in_a_folder_of_another_user_is_not_opened(tmp_path: Path, mode: int) -> None:
+    """Before: whose folder it is was not asked, and the sticky bit does not bind its owner."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    theirs.chmod(mode)
+    os.chown(theirs, 4321, -1)
+    with pytest.raises(StoreError, match="belongs to another user") as caught:
+        ppdm_sql.connect(theirs / "owner" / "a.duckdb")
+    assert caught.value.code == "not_private"
+    assert not (theirs / "owner").exists()
 
 
 # Errors that carry another one
@@ -246,15 +275,17 @@ def test_folders_that_were_left_are_cleared_by_the_next_trial(
 ) -> None:
     """What a killed process spilled holds raw rows."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left = tmp_path / "ppdm-spill-left"
-    left.mkdir(mode=0o700)
-    (left / "rows").write_text(VALUE)
+    left = tmp_path / "ppdm-spill-leftover.ppdm-scratch"
+    mine = tmp_path / "ppdm-spill-results"  # somebody's own
+    for folder in (left, mine):
+        folder.mkdir(mode=0o700)
+        (folder / "rows").write_text(VALUE)
     with ppdm_sql.connect(":memory:"):
         assert not left.exists()
         held = [path for path in tmp_path.iterdir() if path.name.startswith("ppdm-spill-")]
         with ppdm_sql.connect(":memory:"):
             assert all(path.exists() for path in held)  # of one that lives
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [mine]
 
 
 def test_a_file_that_is_no_hierarchy_is_not_quoted_behind_the_error(

@@ -162,7 +162,7 @@ def test_a_file_that_others_may_read_or_write_is_refused(safe: Path, bits: int) 
 
 def test_a_folder_of_somebody_else_is_refused(safe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     safe.parent.mkdir(mode=0o700)
-    give_away(safe.parent, monkeypatch, earlier_checks=0)
+    give_away(safe.parent, monkeypatch, earlier_checks=1)
     error = refusal(safe)
     assert f"'{safe.parent}' belongs to another user" in str(error)
     assert "chown" in str(error)
@@ -171,7 +171,7 @@ def test_a_folder_of_somebody_else_is_refused(safe: Path, monkeypatch: pytest.Mo
 
 def test_a_file_of_somebody_else_is_refused(safe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(safe)
-    give_away(safe, monkeypatch, earlier_checks=1)
+    give_away(safe, monkeypatch, earlier_checks=2)
     error = refusal(safe)
     assert f"'{safe}' belongs to another user" in str(error)
     assert "chown" in str(error)

@@ -447,7 +447,7 @@ def test_two_publications_at_once_do_not_clear_each_other_away(
 ) -> None:
     from ppdm_sql.delivery.workplace import workplace
 
-    dead = tmp_path / f"{WORKPLACE_PREFIX}dead"
+    dead = tmp_path / f"{WORKPLACE_PREFIX}deadones.ppdm-scratch"
     dead.mkdir()
     (dead / "half.duckdb").write_bytes(b"half")
     with workplace(tmp_path) as live:
