@@ -105,7 +105,7 @@ class _Making:
             found = self._one_row(statistics_query(version, stage, more))
             if stage == 0:
                 warnings += self._objected(*identifying_columns(version, found))
-                warnings += go_together(version, found)
+                warnings += go_together(version, found, release.accepted)
             source_rows = int(found.get(ROWS, source_rows))
             if KEYS in found:
                 noises = list(noise_that_averages(release, found[KEYED_ROWS], found[KEYS]))

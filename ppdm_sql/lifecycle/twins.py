@@ -22,7 +22,7 @@ from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import do_share, is_unfollowed, may_share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ppdm_sql.groups.compile import GroupedColumn
     from ppdm_sql.names import Name
@@ -41,7 +41,6 @@ _COUNT = "twin rows"
 _ESTIMATES = ("twin first", "twin second", "twin both")
 _OF_ONE_COLUMN = "both come from the same column"
 _GO_TOGETHER = "in these rows, the two nearly determine each other"
-_UNKNOWN = "its origin cannot be followed"
 
 
 def find_twins(version: Version) -> Iterator[Objection]:
@@ -63,7 +62,10 @@ def find_twins(version: Version) -> Iterator[Objection]:
 def _why(pair: _Pair) -> str:
     if do_share(pair.column.ancestors, pair.other.column.ancestors):
         return _OF_ONE_COLUMN
-    return _UNKNOWN if is_unfollowed(pair.column.ancestors) else _GO_TOGETHER
+    for name, column in ((pair.name, pair.column), (pair.other.name, pair.other.column)):
+        if is_unfollowed(column.ancestors):
+            return f"the origin of '{name}' cannot be followed"
+    return _GO_TOGETHER
 
 
 def estimates(release: Release) -> dict[str, exp.Expr]:
@@ -75,15 +77,19 @@ def estimates(release: Release) -> dict[str, exp.Expr]:
     return asked if len(asked) > 1 else {}
 
 
-def go_together(version: Version, estimated: Mapping[str, Any]) -> list[str]:
+def go_together(
+    version: Version, estimated: Mapping[str, Any], accepted: Collection[Acceptance]
+) -> list[str]:
     """Return warnings of columns that determine a generalized one, wherever they come from.
 
-    They are counted where the estimates are near.
+    They are counted where the estimates are near. Who accepted a twin is not warned of it.
     """
     if int(estimated.get(_COUNT) or 0) < FEWEST:
         return []
     warnings: dict[Name, str] = {}
     for index, pair in enumerate(_unrelated(version.release)):
+        if Acceptance("twin", pair.name) in accepted:
+            continue
         first, second, both = (int(estimated[f"{name} {index}"] or 0) for name in _ESTIMATES)
         is_near = both <= _PERHAPS * max(first, second)
         if pair.name not in warnings and is_near and _determines(version, pair.column, pair.other):
@@ -157,12 +163,13 @@ def _determines(version: Version, one: InputColumn, grouped: GroupedColumn) -> b
     is_determined = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
     determines = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
     # Of a column that is different in nearly every row, only where nobody knows what it is.
-    determines = determines and (row["first"] <= row["rows"] / 2 or is_unfollowed(one.ancestors))
+    is_unknown = is_unfollowed(one.ancestors) or is_unfollowed(other.ancestors)
+    determines = determines and (row["first"] <= row["rows"] / 2 or is_unknown)
     if is_determined or determines or row["second"] <= row["rows"] / 2:
         return bool(is_determined or determines)
-    # What is different in nearly every row determines any column: of one that cannot be followed
-    # nobody can tell. A band of it comes in runs.
-    if is_unfollowed(one.ancestors):
+    # What is different in nearly every row determines any column: where one of the two cannot be
+    # followed, nobody can tell. A band of it comes in runs.
+    if is_unknown:
         return True
     return may_share(one.ancestors, other.ancestors) and _comes_in_runs(version, first, second)
 

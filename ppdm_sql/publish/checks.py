@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -12,7 +12,7 @@ from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.lifecycle.averages import noise_that_averages
 from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
-from ppdm_sql.lifecycle.twins import find_twins
+from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.release.acceptance import raise_unaccepted
 from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query
@@ -28,17 +28,21 @@ if TYPE_CHECKING:
 _HALF = 0.5
 
 
-def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> None:
-    """Refuse what CREATE RELEASE would refuse of the rows as they are now."""
-    query = counts_query(version, identifying_aggregates(version.release))
+def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
+    """Refuse what CREATE RELEASE would refuse of the rows as they are now.
+
+    Returns what it would warn of: columns that go together with a generalized one.
+    """
+    release = version.release
+    query = counts_query(version, identifying_aggregates(release) | estimates(release))
+    found: dict[str, Any] = {}
     if query is not None:
         (found,) = version.engine.query(query).to_pylist()
         raise_unaccepted(identifying_columns(version, found)[0], accepted)
         if KEYS in found:
-            raise_unaccepted(
-                noise_that_averages(version.release, found[KEYED_ROWS], found[KEYS]), accepted
-            )
+            raise_unaccepted(noise_that_averages(release, found[KEYED_ROWS], found[KEYS]), accepted)
     raise_unaccepted(find_twins(version), accepted)
+    return tuple(f"{version.entry.name}: {one}" for one in go_together(version, found, accepted))
 
 
 def verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:

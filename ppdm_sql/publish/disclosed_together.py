@@ -237,6 +237,7 @@ def _classes(
     """Say where two releases of the same persons cut classes smaller than k, on today's rows."""
     grouping = find_grouping(version.release)
     seen: set[tuple[int, int]] = {(version.entry.release_id, version.entry.version)}
+    gone: dict[str, None] = {}
     for one in reversed(earlier):
         if (one.release_id, one.version) in seen:
             continue
@@ -250,11 +251,13 @@ def _classes(
         other = versions.open(one)
         groupings = [grouping, None if other is None else find_grouping(other.release)]
         k = max((found.k for found in groupings if found is not None), default=1)
-        if k < 2:
+        if k < 2 and not (other is None and _was_generalized(versions.releases, one)):
             continue
         is_countable = other is not None and same_persons(version, other)
         then = _tables_then(one) | (_tables(other) if other is not None else frozenset())
         if not is_countable and not may_share(_tables(version), then):
+            if _is_of_gone_tables(versions, one):
+                gone[str(one.release)] = None
             continue
         row = None
         if other is not None and is_countable:
@@ -281,6 +284,25 @@ def _classes(
                 f" k = {k};"
                 f" the smallest class has {plural(row['least'], 'person')}"
             )
+    if gone:
+        verb = "was" if len(gone) == 1 else "were"
+        yield (
+            f"{version.entry.name}: {' and '.join(gone)} {verb} published before, from tables that are"
+            " gone or have another name now; if these are the same persons, classes of the two together"
+            " cannot be counted"
+        )
+
+
+def _was_generalized(releases: Releases, published: PublishedRelease) -> bool:
+    each = (_traits(releases, column) for column in published.columns)
+    return any(traits.generalizes for found in each for traits in found)
+
+
+def _is_of_gone_tables(versions: EarlierVersions, published: PublishedRelease) -> bool:
+    origins = {one for column in published.columns for one in column.origins}
+    return any(
+        is_gone_table(versions.sources, origin) for origin in origins if origin.startswith("table:")
+    )
 
 
 def _may_be_one(sources: Sources, other: PublishedColumn, column: PublishedColumn) -> bool:

@@ -100,6 +100,8 @@ class Written:
     version: Version = field(repr=False)
     persons: int | None
     columns: tuple[PublishedColumn, ...] = field(repr=False)
+    warnings: tuple[str, ...]
+    """What is to be said of its rows alone."""
 
     @property
     def outgoing(self) -> Outgoing:
@@ -201,6 +203,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         links = {one.entry.name: one.links for one in written}
         earlier = EarlierVersions(releases)
         warnings = (
+            *(warning for one in written for warning in one.warnings),
             *shared_links(links),
             *links_before(earlier, publication, [(one.outgoing, one.links) for one in written]),
             *disclosed_together(
@@ -272,7 +275,7 @@ def _write_release(
     listed = [Name(column.name) for column in version.columns]
     accepted = (*version.release.accepted, *accepted_in(wanted.options, listed))
     with frozen_source(version) as fixed:
-        check_again(fixed, accepted)
+        warnings = check_again(fixed, accepted)
         with under_keys(releases, fixed, publication) as keyed, taken(keyed) as snapshot:
             refuse_identifiers(snapshot)
             check_targets(snapshot)
@@ -287,6 +290,7 @@ def _write_release(
                 version,
                 persons_of(fixed),
                 published_columns(version),
+                warnings,
             )
             shown = as_published(snapshot, publication.format == PARQUET)
             rows = shuffled(snapshot, shown)

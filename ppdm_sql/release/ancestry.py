@@ -28,14 +28,12 @@ from ppdm_sql.release.lineage import (
 from ppdm_sql.release.select_outputs import (
     UNREADABLE,
     are_written_apart,
-    brings,
+    brought_by,
     called_function,
     ctes_of,
     outputs_before,
     outputs_of,
     qualifier_of,
-    star_qualifier,
-    star_renames,
 )
 from ppdm_sql.release.select_sources import (
     Level,
@@ -171,17 +169,17 @@ class _Walk:
         tree = written_as(query, column)
         found = set() if tree is None else self._of_tree(tree, inside, query, column)
         # Of two outputs of one name, the first is meant: it may be the star's.
-        stars = [one for one in query.expressions if brings(one, column)]
+        stars = [place for one in query.expressions for place in brought_by(one, column)]
         own = replace(inside, levels=(level,))
-        if tree is None or (stars and any(self._having(column, own))):
-            if stars or not query.expressions:
-                owners = [star_qualifier(one) for one in stars] or [None]
-                for qualifier in owners:
-                    found |= self._of_name(qualifier, column, own, query)
-            else:
-                found |= self._lost(column, query)
-        if any(one.find(*UNREADABLE) or star_renames(one) for one in query.expressions):
-            found |= self._lost(column, query) if tree is None else set()
+        there = [place for place in stars if any(self._having(place[1], own))]
+        if tree is None and not query.expressions:  # FROM t
+            there = [(None, column)]
+        for qualifier, name in there or (stars if tree is None else ()):
+            found |= self._of_name(qualifier, name, own, query)
+        if tree is None and not there and not stars:
+            found |= self._lost(column, query)
+        if tree is None and any(one.find(*UNREADABLE) for one in query.expressions):
+            found |= self._lost(column, query)
         # Who is in a list, and who is not, tells what the list was chosen by.
         if scope.is_optional or (tree is not None and tree.find(exp.AggFunc)):
             found |= self._of_choice(query, inside)

@@ -35,12 +35,22 @@ def outputs_before(query: exp.Select, column: Name | None) -> set[Name]:
     return set(listed) - {column}
 
 
-def brings(projection: exp.Expr, column: Name) -> bool:
-    """Whether a star may bring a column of this name."""
+def brought_by(projection: exp.Expr, column: Name) -> list[tuple[Name | None, Name]]:
+    """Return what a star may show under a name: columns with their tables, where these are written."""
     star = projection.find(exp.Star) if projection.is_star else None
-    return star is not None and not (
-        lists(star, "replace", column) or lists(star, "except_", column)
-    )
+    if star is None:
+        return []
+    table = star_qualifier(projection)
+    renamed = star.args.get("rename") or ()
+    found = [
+        (qualifier_of(one.this) or table, Name(one.this.name))
+        for one in renamed
+        if Name(one.alias) == column
+    ]
+    is_elsewhere = any(lists(star, clause, column) for clause in ("replace", "except_"))
+    if not is_elsewhere and column not in [Name(one.this.name) for one in renamed]:
+        found.append((table, column))
+    return found
 
 
 def star_qualifier(projection: exp.Expr) -> Name | None:
@@ -59,12 +69,6 @@ def called_function(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else ""
-
-
-def star_renames(projection: exp.Expr) -> bool:
-    """Whether a star gives its columns other names."""
-    star = projection.find(exp.Star)
-    return bool(star and star.args.get("rename"))
 
 
 def are_written_apart(left: exp.Expr, right: exp.Expr | None, column: Name) -> bool:
