@@ -37,12 +37,15 @@ _PERHAPS = 0.7
 _SOME = 0.1
 """The share of addresses and numbers from which a column is one of these."""
 _PERSONS = "identifying persons"
-# An address, a number with its country, one with its area, one as it is written in America.
+_PHONES = (
+    r"(?:(?i:tel|tel[ée]fono|phone|fon|mobile?|mob|fax)[.:]* ?)?\(?(?:\+\d|00?[1-9])[\d ()./-]{6,}\d",
+    r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}",  # as in America
+    r"\d{5} \d{5}",  # as in India
+)
+_DATES = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}.*"
 PATTERNS = {
-    "e-mail addresses": r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}",
-    "phone numbers": (
-        r"\+\d[\d ()./-]{6,}\d|\(?0\d{1,5}\)?[ /-]\d[\d ./-]{4,}\d|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"
-    ),
+    "e-mail addresses": r"(?s).*\S@[^@\s]+\.[^@\s.].*",  # also among other words
+    "phone numbers": "|".join(_PHONES),
 }
 
 
@@ -77,11 +80,14 @@ def identifying_aggregates(release: Release) -> dict[str, exp.Expr]:
             text = exp.cast(value.copy(), "VARCHAR")
             found[column.aggregate("known")] = exp.Count(this=value.copy())
             for word, pattern in PATTERNS.items():
-                matches = exp.RegexpFullMatch(
-                    this=exp.Trim(this=text.copy()), expression=exp.Literal.string(pattern)
-                )
+                matches = exp.and_(_matches(text, pattern), exp.not_(_matches(text, _DATES)))
                 found[column.aggregate(word)] = exp.CountIf(this=matches)
     return found
+
+
+def _matches(text: exp.Expr, pattern: str) -> exp.Expr:
+    trimmed = exp.Trim(this=text.copy())
+    return exp.RegexpFullMatch(this=trimmed, expression=exp.Literal.string(pattern))
 
 
 def identifying_columns(

@@ -457,3 +457,36 @@ def test_addresses_among_other_texts_are_found(owner: Owner, contact: str) -> No
     owner.execute(f"CREATE TABLE t AS SELECT i AS id, {contact} AS contact FROM range(60) r (i)")
     error = refused(owner, "CREATE RELEASE r.a FROM t (id KEY, contact NEUTRAL)")
     assert error.code == "identifying"
+
+
+@pytest.mark.parametrize(
+    "contact",
+    [
+        "'0170' || (1234567 + i)",
+        "'0049170' || (1234567 + i)",
+        "'+49170' || (1234567 + i)",
+        "'06 ' || (10 + i) || ' 34 56 78'",
+        "'98765 43' || (100 + i)",
+        "'Tel. 030 123' || (1000 + i)",
+        "'Ada ' || i || ' <ada' || i || '@x.org>'",
+        "'a' || i || '@x.org; b' || i || '@y.org'",
+        "'a' || i || '@x.рф'",
+        "'\"a b' || i || '\"@x.org'",
+        "'ask a' || i || '@x.org, please'",
+    ],
+)
+def test_addresses_and_numbers_are_found_however_they_are_written(
+    owner: Owner, contact: str
+) -> None:
+    owner.execute(f"CREATE TABLE t AS SELECT i AS id, {contact} AS contact FROM range(60) r (i)")
+    error = refused(owner, "CREATE RELEASE r.a FROM t (id KEY, contact NEUTRAL)")
+    assert error.code == "identifying"
+
+
+@pytest.mark.parametrize("text", ["00000012%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d %H:%M"])
+def test_dates_and_padded_numbers_are_no_phone_numbers(owner: Owner, text: str) -> None:
+    owner.execute(
+        f"CREATE TABLE t AS SELECT i AS id, strftime(DATE '2024-01-01' + (i % 28)::INT, '{text}') AS day"
+        " FROM range(90) r (i)"
+    )
+    owner.execute("CREATE RELEASE r.a FROM t (id KEY, day NEUTRAL)")
