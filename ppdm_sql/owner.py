@@ -306,7 +306,7 @@ class Owner:
         return self._engine.progress()
 
     def on_stage(self, report: Callable[[str], None]) -> None:
-        """Have `tell` called with what is being done, for a progress bar."""
+        """Have `report` called with what is being done, for a progress bar."""
         self._releases = replace(self._releases, on_stage=report)
 
     def on_passphrase(self, ask: Callable[[bool], str]) -> None:

@@ -149,9 +149,66 @@ def test_the_table_of_commands_is_what_the_code_says() -> None:
     )
 
 
+REFERENCE = DOCS / "reference.md"
+
+
 def test_the_list_of_functions_is_what_the_code_says() -> None:
     words = sorted(name for name in FUNCTIONS | TABLE_FUNCTIONS if name.isidentifier())
-    filled(DOCS / "analyst.md", "functions", f"Functions that may be used: {', '.join(words)}.")
+    filled(REFERENCE, "functions", ", ".join(f"`{word}`" for word in words))
+
+
+def public(path: str, of: str | None = None) -> list[ast.FunctionDef]:
+    """Return the public functions of a file, or the public methods of one of its classes."""
+    body = ast.parse(read(ROOT / "ppdm_sql" / path)).body
+    if of is not None:
+        (made,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == of)
+        body = made.body
+    found = [node for node in body if isinstance(node, ast.FunctionDef)]
+    return [node for node in found if not node.name.startswith("_") and node.name != "open"]
+
+
+def signature(node: ast.FunctionDef) -> str:
+    """Return how a function is called, in code, and the first sentence of what it says."""
+    said = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+    if any(isinstance(one, ast.Name) and one.id == "property" for one in node.decorator_list):
+        return f"| `{node.name}` | {said} |"
+    given = node.args
+    given.args = [one for one in given.args if one.arg not in ("self", "cls")]
+    written = ast.unparse(given).replace("|", "\\|")
+    return f"| `{node.name}({written})` | {said.replace('|', '/')} |"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "of"),
+    [
+        ("module", "__init__.py", None),
+        ("owner", "owner.py", "Owner"),
+        ("analyst", "analyst/session.py", "Analyst"),
+        ("rows", "engine/table_rows.py", "TableRows"),
+    ],
+)
+def test_the_reference_is_what_the_code_says(name: str, path: str, of: str | None) -> None:
+    found = public(path, of)
+    if of == "TableRows":
+        found += public("engine/shown_rows.py", "ShownRows")
+    rows = {node.name: signature(node) for node in reversed(found)}.values()
+    assert len(rows) > 3
+    filled(REFERENCE, name, "\n".join(["| call | |", "|---|---|", *reversed(rows)]))
+
+
+def test_the_errors_of_the_reference_are_those_of_the_code() -> None:
+    made = [
+        node
+        for node in ast.parse(read(ROOT / "ppdm_sql" / "errors.py")).body
+        if isinstance(node, ast.ClassDef) and node.name in ppdm_sql.__all__
+    ]
+    rows = [
+        f"| `{node.name}` | `{ast.unparse(node.bases[0])}` "
+        f"| {' '.join((ast.get_docstring(node) or '').partition(chr(10) * 2)[0].split())} |"
+        for node in made
+    ]
+    assert len(rows) > 7
+    filled(REFERENCE, "errors", "\n".join(["| error | is a | |", "|---|---|---|", *rows]))
 
 
 def test_the_table_of_traits_is_what_the_code_says() -> None:

@@ -20,7 +20,7 @@ from ppdm_sql.foreign.process import ForeignProcess, Limits
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
 
@@ -79,7 +79,7 @@ class Analyst:
             for batch in found:
                 rows, size = rows + batch.num_rows, size + batch.nbytes
                 if rows > self._max_rows or size > self._limits.frame_bytes:
-                    raise self.too_large()
+                    raise self._too_large()
                 kept.append(batch)
         return TableRows(pa.Table.from_batches(kept, found.schema))
 
@@ -98,7 +98,7 @@ class Analyst:
         values = to_message(parameters)
         self._one_at_a_time.acquire()
         try:
-            return Batches(self, *self._ask(query, values))
+            return Batches(self._finish, self._failure, *self._ask(query, values))
         except BaseException:
             self._one_at_a_time.release()
             raise
@@ -121,18 +121,18 @@ class Analyst:
     def __repr__(self) -> str:
         return f"<ppdm_sql analyst of {str(self._path)!r}>"
 
-    def finish(self, is_whole: bool) -> None:
+    def _finish(self, is_whole: bool) -> None:
         """Let the next statement run; what is left of an answer ends with the process."""
         if not is_whole:
             self._end_process()
         self._one_at_a_time.release()
 
-    def failure(self, error: Gone | Late | TooLarge) -> PpdmError:
-        """Return what is told when the process does not answer to the end."""
+    def _failure(self, error: Gone | Late | TooLarge) -> PpdmError:
+        """Return what is said when the process does not answer to the end."""
         if self._is_closed:
             return _closed()
         if isinstance(error, TooLarge):
-            return self.too_large()
+            return self._too_large()
         if isinstance(error, Late):
             return EngineError(
                 f"the statement took longer than {self._limits.timeout_s:g} s and was stopped",
@@ -145,8 +145,8 @@ class Analyst:
             code="out_of_resources",
         )
 
-    def too_large(self) -> PpdmError:
-        """Return what is told of an answer that does not fit."""
+    def _too_large(self) -> PpdmError:
+        """Return what is said of an answer that does not fit."""
         return EngineError(
             f"the answer has more than {self._max_rows:,} rows or "
             f"{self._limits.frame_bytes / 1e6:,.0f} MB",
@@ -166,7 +166,7 @@ class Analyst:
             return process.rows(patience, check)
         except (Gone, Late, TooLarge) as error:
             self._end_process()
-            raise self.failure(error) from None
+            raise self._failure(error) from None
         except PpdmError:
             raise
         except BaseException:  # Ctrl-C: the work ends with the process
@@ -194,7 +194,7 @@ class Analyst:
             process.end()
 
     def _not_a_publication(self, why: PpdmError | None = None) -> PpdmError:
-        """Return what is told of another file; one that would run something is named as such."""
+        """Return what is said of another file; one that would run something is named as such."""
         what = f"'{self._path}' is not a published release"
         if isinstance(why, Refused):
             return Refused(f"{what}: {why.what}", hint=why.hint, code="foreign_objects")
@@ -209,10 +209,15 @@ class Batches:
     """
 
     def __init__(
-        self, analyst: Analyst, schema: pa.Schema, batches: Iterator[pa.RecordBatch]
+        self,
+        finish: Callable[[bool], None],
+        failure: Callable[[Gone | Late | TooLarge], PpdmError],
+        schema: pa.Schema,
+        batches: Iterator[pa.RecordBatch],
     ) -> None:
         self.schema = schema
-        self._analyst = analyst
+        self._finish_session = finish
+        self._failure = failure
         self._batches = batches
         self._is_open = True
         self._one_at_a_time = threading.Lock()
@@ -234,8 +239,8 @@ class Batches:
             raise
         except (Gone, Late, TooLarge) as error:
             self._finish(is_whole=False)
-            raise self._analyst.failure(error) from None
-        except PpdmError:  # told behind the last batch
+            raise self._failure(error) from None
+        except PpdmError:  # said behind the last batch
             self._finish(is_whole=True)
             raise
         except BaseException:
@@ -264,7 +269,7 @@ class Batches:
     def _finish(self, is_whole: bool) -> None:
         if self._is_open:
             self._is_open = False
-            self._analyst.finish(is_whole)
+            self._finish_session(is_whole)
 
 
 def _closed() -> StatementError:

@@ -45,7 +45,7 @@ class Result(ShownRows):
         """What was done; the same as `message`."""
         return self.message
 
-    def whole(self) -> pa.Table | None:
+    def _whole(self) -> pa.Table | None:
         """Return all rows and keep them to be read again; None where there are none."""
         if self._rows is None or not self.columns:
             return None

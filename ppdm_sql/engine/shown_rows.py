@@ -21,7 +21,7 @@ class ShownRows(ABC):
     """What everything that holds rows has beside `fetch…`: it shows its first rows."""
 
     @abstractmethod
-    def whole(self) -> pa.Table | None:
+    def _whole(self) -> pa.Table | None:
         """Return all rows and keep them to be read again; None where there are none to show."""
         ...
 
@@ -50,7 +50,7 @@ class ShownRows(ABC):
         print(self)  # noqa: T201 - that is what it is for
 
     def __repr__(self) -> str:
-        table = self.whole()
+        table = self._whole()
         if table is None:
             return harmless(self.sentence) or f"<{type(self).__name__} without rows>"
         return harmless("\n".join(filter(None, [self.sentence, _text(table), _rest(table)])))
@@ -58,7 +58,7 @@ class ShownRows(ABC):
     def _repr_html_(self) -> str:
         from html import escape
 
-        table = self.whole()
+        table = self._whole()
         said = f"<p>{escape(self.sentence)}</p>" if self.sentence else ""
         if table is None:
             return said or "<p>no rows</p>"

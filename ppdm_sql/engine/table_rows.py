@@ -66,7 +66,7 @@ class TableRows(ShownRows):
 
     to_arrow_table = arrow
 
-    def whole(self) -> pa.Table | None:
+    def _whole(self) -> pa.Table | None:
         """Return all rows; None where they still come and can be read once."""
         return self.arrow() if hasattr(self._source, "to_batches") else None
 

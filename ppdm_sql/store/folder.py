@@ -39,7 +39,9 @@ def prepare(database: Path) -> None:
     try:
         _check_parents(folder)
         if not folder.exists() and not folder.is_symlink():
-            folder.mkdir(mode=0o700, parents=True)
+            for parent in reversed(folder.parents):
+                parent.mkdir(mode=0o755, exist_ok=True)  # never for others to write, as by umask 0
+            folder.mkdir(mode=0o700)
             folder.chmod(0o700)
     except OSError as error:
         raise StoreError(

@@ -161,7 +161,7 @@ def test_scba_says_what_it_leaves_open(clinic: Owner) -> None:
     ).fetchall()
     assert report.values("untouched_unique_share")[""] == pytest.approx(alone / low)
     assert (report.values("k_high")[""] or 0) >= 3
-    assert report.values("betrayed") == {"illness": 1.0}
+    assert report.values("high_only") == {"illness": 1.0}
     ((absent,),) = clinic.execute(
         "SELECT count(*) FILTER ((zip, age) NOT IN (SELECT (zip, age) FROM clinic.patients WHERE"
         " illness <> 'HIV')) / count(*) FROM clinic.patients WHERE illness = 'HIV'"
@@ -459,7 +459,7 @@ def test_a_high_class_that_nobody_sees_is_not_counted_for_others(owner: Owner) -
         "CREATE RELEASE r FROM t (id KEY, town QUASI, ill SENSITIVE AS mapping())"
         " GENERALIZE town WHEN ill = 'HIV' UNTIL k = 5"
     )
-    names = {"k_high", "untouched", "untouched_unique_share", "absence", "betrayed", "divergence"}
+    names = {"k_high", "untouched", "untouched_unique_share", "absence", "high_only", "divergence"}
     for is_internal in (False, True):
         report = owner.audit("r", is_internal=is_internal)
         for figure in report.figures:

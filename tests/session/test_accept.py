@@ -483,7 +483,9 @@ def test_addresses_and_numbers_are_found_however_they_are_written(
     assert error.code == "identifying"
 
 
-@pytest.mark.parametrize("text", ["00000012%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d %H:%M"])
+@pytest.mark.parametrize(
+    "text", ["00000012%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%Y-%m-%d %H:%M"]
+)
 def test_dates_and_padded_numbers_are_no_phone_numbers(owner: Owner, text: str) -> None:
     owner.execute(
         f"CREATE TABLE t AS SELECT i AS id, strftime(DATE '2024-01-01' + (i % 28)::INT, '{text}') AS day"

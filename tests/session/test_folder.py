@@ -79,6 +79,22 @@ def refusal(safe: Path) -> StoreError:
 # What is made
 
 
+def test_folders_above_a_new_safe_are_not_for_others_to_write(tmp_path: Path) -> None:
+    """Before: by umask 0 they were, and the store that was made there was refused ever after."""
+    safe = tmp_path / "deep" / "deeper" / "owner" / "a.duckdb"
+    before = os.umask(0)
+    try:
+        make(safe)
+    finally:
+        os.umask(before)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in list(safe.parents)[:3]] == [
+        0o700,
+        0o755,
+        0o755,
+    ]
+    ppdm_sql.connect(safe).close()
+
+
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o777])
 def test_new_folder_and_file_are_the_owners_alone_under_any_umask(safe: Path, mask: int) -> None:
     with umask(mask):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def scba_figures(subject: Subject) -> list[Figure]:
-    """Return the weaknesses of WHEN: unique untouched rows, absence, betrayed aliases."""
+    """Return the weaknesses of WHEN: unique untouched rows, absence, aliases of the high class alone."""
     high = subject.is_high
     if high is None or not high.any():
         return []
@@ -79,12 +79,12 @@ def _measured(subject: Subject, high: BoolArray) -> list[Figure]:
         )
     )
     for column in subject.of_role(Role.SENSITIVE):
-        share = betrayed_share(column, high)
+        share = high_only_share(column, high)
         if share is not None:
             figures.append(
                 Figure(
                     "risk",
-                    "betrayed",
+                    "high_only",
                     column.name,
                     share,
                     "share of the high class whose released value stands in generalized rows"
@@ -116,7 +116,7 @@ def _without_stars(column: Column, is_suppressed: BoolArray | None) -> IntArray:
     return np.where(is_suppressed, meaning[original], shown)
 
 
-def betrayed_share(column: Column, high: BoolArray) -> float | None:
+def high_only_share(column: Column, high: BoolArray) -> float | None:
     """Return the share of high rows whose released value stands in high rows only."""
     known = column.released.known()
     if column.released.numbers is not None or not (high & known).any():

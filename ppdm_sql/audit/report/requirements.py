@@ -37,7 +37,7 @@ FIGURES = [
     "association",
     "at_risk",
     "average_class",
-    "betrayed",
+    "high_only",
     "changed",
     "classes",
     "correlation",

@@ -16,7 +16,7 @@ from ppdm_sql.audit.measure.breaches import (
     proximity,
     proximity_figures,
 )
-from ppdm_sql.audit.measure.high_class import absence_share, betrayed_share, scba_figures
+from ppdm_sql.audit.measure.high_class import absence_share, high_only_share, scba_figures
 from ppdm_sql.audit.measure.risk import Classes, classes_of
 from ppdm_sql.audit.read.subject import Column, Subject, Values
 from ppdm_sql.language.syntax import Role
@@ -125,21 +125,21 @@ def test_scba_says_what_it_gives_away() -> None:
     assert found["k_high", ""] == 2
     assert found["untouched_unique_share", ""] == pytest.approx(1 / 3)  # zip 4
     assert found["absence", ""] == 1  # nobody untouched lives at 1 or 2
-    assert found["betrayed", "illness"] == 0.5  # alias 70 stands in generalized rows only
+    assert found["high_only", "illness"] == 0.5  # alias 70 stands in generalized rows only
 
 
 def test_absence_needs_somebody_untouched_with_the_same_values() -> None:
     subject = scba([1, 2, 1], [True, True, False], [7, 7, 5], [70, 70, 50])
     assert subject.is_high is not None
     assert absence_share(subject, subject.is_high) == 0.5
-    assert betrayed_share(subject.columns[1], subject.is_high) == 1
+    assert high_only_share(subject.columns[1], subject.is_high) == 1
 
 
 def test_numbers_betray_nothing_by_their_names() -> None:
     pay = numbers("pay", [1, 2], [1, 2])
-    assert betrayed_share(pay, np.array([True, False])) is None
+    assert high_only_share(pay, np.array([True, False])) is None
     subject = scba([1, 2], [True, False], [1, 1], [1, 1])
-    assert "betrayed" not in {
+    assert "high_only" not in {
         f.name for f in scba_figures(replace(subject, columns=(subject.columns[0], pay)))
     }
     starred = replace(subject, is_suppressed=np.array([True, False]))

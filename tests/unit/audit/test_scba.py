@@ -90,7 +90,7 @@ def test_figures_are_what_plain_counting_gives(rows: list[Row], is_coarse: bool)
     told = [row[3] for row in high if row[3] >= 0]
     common = {row[3] for row in low}
     expected = sum(alias not in common for alias in told) / len(told) if told else None
-    assert found.get("betrayed") == (None if expected is None else pytest.approx(expected))
+    assert found.get("high_only") == (None if expected is None else pytest.approx(expected))
 
 
 def test_a_star_hides_no_street_from_whoever_knows_it() -> None:
