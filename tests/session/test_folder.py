@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import stat
 import subprocess
 import sys
 from contextlib import contextmanager
