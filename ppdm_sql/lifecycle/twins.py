@@ -16,7 +16,7 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.lifecycle.identifying import FEWEST
+from ppdm_sql.lifecycle.values_together import ValuesTogether, values_together
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import do_share, is_unfollowed, may_share
@@ -31,16 +31,12 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.protocol import InputColumn
 
 _ROWS = "s"
-_NEARLY = 1.05
-"""A few rows that differ make no other column."""
-_PERHAPS = 1.3
-"""An estimate that is further off comes of other columns."""
 _RARELY = 0.5
 """Runs of equal values, as a share of those that chance would give."""
 _COUNT = "twin rows"
 _ESTIMATES = ("twin first", "twin second", "twin both")
 _OF_ONE_COLUMN = "both come from the same column"
-_GO_TOGETHER = "in these rows, the two nearly determine each other"
+_GO_TOGETHER = "in these rows, one nearly determines the other"
 
 
 def find_twins(version: Version) -> Iterator[Objection]:
@@ -84,14 +80,13 @@ def go_together(
 
     They are counted where the estimates are near. Who accepted a twin is not warned of it.
     """
-    if int(estimated.get(_COUNT) or 0) < FEWEST:
-        return []
+    rows = int(estimated.get(_COUNT) or 0)
     warnings: dict[Name, str] = {}
     for index, pair in enumerate(_unrelated(version.release)):
         if Acceptance("twin", pair.name) in accepted:
             continue
         first, second, both = (int(estimated[f"{name} {index}"] or 0) for name in _ESTIMATES)
-        is_near = both <= _PERHAPS * max(first, second)
+        is_near = ValuesTogether.may_go_together(rows, first, second, both)
         if pair.name not in warnings and is_near and _determines(version, pair.column, pair.other):
             warnings[pair.name] = (
                 f"'{pair.name}' may undo GENERALIZE of '{pair.other.name}': {_GO_TOGETHER}; leave it"
@@ -137,41 +132,28 @@ def _three(one: InputColumn, other: InputColumn) -> tuple[exp.Expr, exp.Expr, ex
 
 
 def _determines(version: Version, one: InputColumn, grouped: GroupedColumn) -> bool:
-    """Whether a column that is not constant comes from the other, or goes together with it.
-
-    Where it is not known that they come from one column, it is a twin only if one of the two
-    determines the other, and not everything: what is different in every row determines any column.
-    """
+    """Whether a column that is not constant comes from the other, or goes together with it."""
     other = grouped.column
-    first, second, pair = _three(one, other)
-    counts: dict[str, exp.Expr] = {
-        "first": _different(first),
-        "second": _different(second),
-        "pairs": exp.Count(this=exp.Distinct(expressions=[pair])),
-        "rows": exp.Count(this=exp.Star()),
-    }
-    query = exp.select(*(named(tree, name) for name, tree in counts.items()))
-    query = query.from_(source_table(version.release.source, _ROWS))
-    (row,) = version.engine.query(query).to_pylist()
-    if row["first"] < 2:
+    first, second, _ = _three(one, other)
+    source = source_table(version.release.source, _ROWS)
+    found = values_together(version.engine, source, first, second)
+    if found.first < 2:
         return False
     if do_share(one.ancestors, other.ancestors):
         return True  # whatever was computed, it discloses something of the same column
-    if row["second"] < 2:
+    if found.second < 2:
         return False  # nothing there to be undone
-    # A generalized column that is different in every row determines any, and many determine a flag.
-    is_determined = row["pairs"] <= _NEARLY * row["second"] and 2 < row["second"] <= row["rows"] / 2
-    determines = row["pairs"] <= _NEARLY * row["first"] and row["first"] > 2
-    # Of a column that is different in nearly every row, only where nobody knows what it is.
-    is_unknown = is_unfollowed(one.ancestors) or is_unfollowed(other.ancestors)
-    determines = determines and (row["first"] <= row["rows"] / 2 or is_unknown)
-    if is_determined or determines or row["second"] <= row["rows"] / 2:
-        return bool(is_determined or determines)
+    if (said := found.determine_each_other()) is not None:
+        return said
+    if not (found.first_is_wide or found.second_is_wide):  # few rows
+        return found.are_near and may_share(one.ancestors, other.ancestors)
     # What is different in nearly every row determines any column: where one of the two cannot be
     # followed, nobody can tell. A band of it comes in runs.
-    if is_unknown:
+    if is_unfollowed(one.ancestors) or is_unfollowed(other.ancestors):
         return True
-    return may_share(one.ancestors, other.ancestors) and _comes_in_runs(version, first, second)
+    return (found.first_is_wide and _comes_in_runs(version, second, first)) or (
+        found.second_is_wide and _comes_in_runs(version, first, second)
+    )
 
 
 def _comes_in_runs(version: Version, value: exp.Expr, by: exp.Expr) -> bool:
@@ -200,12 +182,3 @@ def _comes_in_runs(version: Version, value: exp.Expr, by: exp.Expr) -> bool:
         return False
     by_chance = float(row["rows"]) - float(row["square"]) / float(row["rows"])
     return float(row["changes"]) < _RARELY * by_chance
-
-
-def _different(value: exp.Expr) -> exp.Expr:
-    """Return how many different values there are; NULL is one: a flag may be true or nothing."""
-    missing = exp.func("BOOL_OR", exp.Is(this=value.copy(), expression=exp.null()))
-    return exp.Add(
-        this=exp.Count(this=exp.Distinct(expressions=[value.copy()])),
-        expression=exp.Coalesce(this=exp.cast(missing, "INT"), expressions=[exp.Literal.number(0)]),
-    )
