@@ -36,5 +36,9 @@ def simple(tree: exp.Expr, column: Name) -> tuple[str, str] | None:
 
 
 def _is_plain(name: str) -> bool:
-    tokens = Dialect.get_or_raise("duckdb").tokenize(name) if name.isascii() else []
+    tokens = (
+        Dialect.get_or_raise("duckdb").tokenize(name)
+        if name.isascii() and name.isidentifier()
+        else []
+    )
     return len(tokens) == 1 and tokens[0].token_type is TokenType.VAR and tokens[0].text == name

@@ -22,9 +22,9 @@ from ppdm_sql.release.lineage import (
     base_column,
     chosen_by,
     column_identity,
-    found_from,
     unknown_column,
 )
+from ppdm_sql.release.select_names import SERIES, Reading, Scope
 from ppdm_sql.release.select_outputs import (
     UNREADABLE,
     are_written_apart,
@@ -32,7 +32,6 @@ from ppdm_sql.release.select_outputs import (
     called_function,
     ctes_of,
     outputs_before,
-    outputs_of,
     qualifier_of,
 )
 from ppdm_sql.release.select_sources import (
@@ -55,13 +54,11 @@ from ppdm_sql.release.select_trees import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from ppdm_sql.release.model import Relation, SourceCatalog
+    from ppdm_sql.release.model import SourceCatalog
 
-_DEEPEST = 40
 _MOST_STEPS = 3_000
-_SERIES = ("range", "generate_series")
 
 
 def column_ancestors(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
@@ -89,48 +86,25 @@ def passed_releases(
 
 
 @dataclass(frozen=True)
-class _Scope:
-    """What names mean at one place."""
-
-    ctes: Mapping[Name, exp.CTE] = field(default_factory=dict)
-    levels: tuple[Level, ...] = ()
-    """The tables of this SELECT first, then those of the queries around it."""
-    depth: int = _DEEPEST
-    is_optional: bool = False
-    seen: frozenset[int] = frozenset()
-    """Tables whose joins were followed already."""
-
-    @property
-    def is_deepest(self) -> bool:
-        return self.depth <= 0
-
-    def inside(self, **changes: object) -> _Scope:
-        return replace(self, depth=self.depth - 1, **changes)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True)
-class _Walk:
+class _Walk(Reading):
     """Follows a column through queries and views, to all that it may be computed from."""
 
-    catalog: SourceCatalog
-    home: tuple[Name, ...] = ()
-    """Catalog and schema of the view that is followed: its names are looked up there first."""
     passed: set[tuple[QualifiedName, Name]] = field(default_factory=set)
     steps: Iterator[int] = field(default_factory=lambda: iter(range(_MOST_STEPS)))
     """Runs out where a query is read over and over: what is left is unknown."""
 
     def of_source(self, source: TableSource | QuerySource, column: Name) -> set[str]:
         if isinstance(source, QuerySource):
-            return self.of_query(parse_query(source.text), column, _Scope())
-        return self.of_relation(source.name, column, _Scope())
+            return self.of_query(parse_query(source.text), column, Scope())
+        return self.of_relation(source.name, column, Scope())
 
-    def of_relation(self, name: QualifiedName, column: Name, scope: _Scope) -> set[str]:
-        relation = self._found(name)
+    def of_relation(self, name: QualifiedName, column: Name, scope: Scope) -> set[str]:
+        relation = self.found(name)
         if relation is None or scope.is_deepest:
             return self._lost(column, None)
         if relation.name.parts[1] == OWNER_SCHEMA:
             return set()  # what a release drew is computed from nothing of the owner's tables
-        names = self._columns(relation)
+        names = self.columns(relation)
         if relation.view_sql is None:
             found = {base_column(relation.name, column)} if column in names else set()
             for one in generated_from(relation, column) or ():
@@ -143,7 +117,7 @@ class _Walk:
         inner = _Walk(self.catalog, relation.name.parts[:2], self.passed, self.steps)
         return inner.of_query(query, column, scope.inside(ctes={}, levels=()))
 
-    def of_query(self, query: exp.Expr | None, column: Name, scope: _Scope) -> set[str]:
+    def of_query(self, query: exp.Expr | None, column: Name, scope: Scope) -> set[str]:
         while isinstance(query, exp.Subquery | exp.Paren) and not query.args.get("joins"):
             query = query.this
         if scope.is_deepest or next(self.steps, None) is None:
@@ -161,7 +135,7 @@ class _Walk:
             return self._of_select(query, column, scope)
         return self._lost(column, query)
 
-    def _of_select(self, query: exp.Select, column: Name, scope: _Scope) -> set[str]:
+    def _of_select(self, query: exp.Select, column: Name, scope: Scope) -> set[str]:
         level = level_of(query)
         inside = scope.inside(
             ctes={**scope.ctes, **ctes_of(query)}, levels=(level, *scope.levels), seen=frozenset()
@@ -171,7 +145,7 @@ class _Walk:
         # Of two outputs of one name, the first is meant: it may be the star's.
         stars = [place for one in query.expressions for place in brought_by(one, column)]
         own = replace(inside, levels=(level,))
-        there = [place for place in stars if any(self._having(place[1], own))]
+        there = [place for place in stars if any(self.having(place[1], own))]
         if tree is None and not query.expressions:  # FROM t
             there = [(None, column)]
         for qualifier, name in there or (stars if tree is None else ()):
@@ -180,12 +154,15 @@ class _Walk:
             found |= self._lost(column, query)
         if tree is None and any(one.find(*UNREADABLE) for one in query.expressions):
             found |= self._lost(column, query)
+        # Rows that are put together by their places show in what order they were.
+        if any(join.method.upper() == "POSITIONAL" for join in query.args.get("joins") or ()):
+            found |= self._lost(column, query)
         # Who is in a list, and who is not, tells what the list was chosen by.
         if scope.is_optional or (tree is not None and tree.find(exp.AggFunc)):
             found |= self._of_choice(query, inside)
         return found
 
-    def _of_choice(self, query: exp.Select, scope: _Scope) -> set[str]:
+    def _of_choice(self, query: exp.Select, scope: Scope) -> set[str]:
         """Return what the rows of a SELECT were chosen by, here and in all that it reads."""
         plain = replace(scope, is_optional=False)
         found: set[str] = set()
@@ -193,23 +170,21 @@ class _Walk:
         for condition in dict.fromkeys([*filters_of(query), *level.conditions]):
             found |= chosen_by(self._of_tree(condition, plain, query, None))
         if level.is_natural:
-            names = [
-                name for table in level.tables for name in self._names(table.node, plain) or ()
-            ]
+            names = [name for table in level.tables for name in self.names(table.node, plain) or ()]
             for name in {name for name in names if names.count(name) > 1}:
                 found |= chosen_by(self._of_name(None, name, plain.inside(), query))
         for table in level.tables:
             found |= self._choice_of_table(table.node, plain.inside())
         return found
 
-    def _choice_of_table(self, node: exp.Expr, scope: _Scope) -> set[str]:
+    def _choice_of_table(self, node: exp.Expr, scope: Scope) -> set[str]:
         if scope.is_deepest or next(self.steps, None) is None:
             return {PERHAPS}
         walk, inner = self, node.this if isinstance(node, exp.Subquery | exp.Lateral) else None
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             name = table_name(node)
             cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
-            relation = None if cte is not None else self._found(name)
+            relation = None if cte is not None else self.found(name)
             if cte is not None:
                 inner = cte.this
             elif relation is not None and relation.view_sql is not None:
@@ -223,7 +198,7 @@ class _Walk:
         return found
 
     def _of_tree(
-        self, tree: exp.Expr, scope: _Scope, query: exp.Select, column: Name | None
+        self, tree: exp.Expr, scope: Scope, query: exp.Select, column: Name | None
     ) -> set[str]:
         """Return what an expression reads, the queries inside it too."""
         parts = [tree, *(query.args.get("windows") or () if tree.find(exp.Window) else ())]
@@ -238,13 +213,13 @@ class _Walk:
             if not one.table and name in before and not scope.is_deepest:
                 # Perhaps another output of the same SELECT: `weight AS a, a AS b`.
                 found |= self._of_select(query, name, scope.inside(levels=scope.levels[1:]))
-                if not any(self._having(name, inside)):
+                if not any(self.having(name, inside)):
                     continue
             found |= self._of_column(one, inside, query)
         is_unreadable = any(part.find(*UNREADABLE) for part in parts)
         stars = (one for part in parts for one in part.find_all(exp.Star))
         is_unreadable |= any(not isinstance(one.parent, exp.Count) for one in stars)
-        if is_unreadable or any(map(self._calls_a_macro, parts)):
+        if is_unreadable or any(map(self.calls_a_macro, parts)):
             found |= self._lost(column or Name(""), query)
         if not found and not is_constant(tree):
             found |= self._lost(column or Name(""), query)
@@ -252,7 +227,7 @@ class _Walk:
             found.add(PERHAPS)  # of which group it is
         return found | self._of_order(parts, inside, query)
 
-    def _of_order(self, parts: Iterable[exp.Expr], scope: _Scope, query: exp.Select) -> set[str]:
+    def _of_order(self, parts: Iterable[exp.Expr], scope: Scope, query: exp.Select) -> set[str]:
         """Return what rows were sorted by, where a number of a row goes by that."""
         windows = (one for part in parts for one in part.find_all(exp.Window))
         if all(window.args.get("order") for window in windows):
@@ -263,15 +238,16 @@ class _Walk:
             one for order in query.find_all(exp.Order) for one in order.find_all(exp.Column)
         )
         each = (self._of_column(one, everything, query) for one in sorted_by)
-        return set().union(*each)
+        is_sorted_elsewhere = any(self.is_sorted(one, scope) for one in query.find_all(exp.Table))
+        return set().union(*each, self._lost(Name(""), query) if is_sorted_elsewhere else ())
 
-    def _of_column(self, column: exp.Column, scope: _Scope, query: exp.Expr | None) -> set[str]:
+    def _of_column(self, column: exp.Column, scope: Scope, query: exp.Expr | None) -> set[str]:
         if isinstance(column.this, exp.Star):
             return self._lost(Name(""), query)
         return self._of_name(qualifier_of(column), Name(column.name), scope, query)
 
     def _of_name(
-        self, qualifier: Name | None, column: Name, scope: _Scope, query: exp.Expr | None
+        self, qualifier: Name | None, column: Name, scope: Scope, query: exp.Expr | None
     ) -> set[str]:
         """Return what a name reads: of all tables of the nearest SELECT that it may belong to."""
         if scope.is_deepest or next(self.steps, None) is None:
@@ -279,12 +255,12 @@ class _Walk:
         for index, level in enumerate(scope.levels):
             named = [table for table in level.tables if table.name == qualifier]
             tables = level.tables if qualifier is None else named
-            having = [table for table in tables if self._has(table.node, column, scope)]
+            having = [table for table in tables if self.has(table.node, column, scope)]
             around = replace(scope, levels=scope.levels[index:])
             if having:
                 each = [self._of_table(one, column, around) for one in having]
                 # Of a column that tables are joined by, the first one's is shown, if it is there.
-                is_known = self._names(having[0].node, scope) is not None
+                is_known = self.names(having[0].node, scope) is not None
                 is_sure = is_known and not having[0].is_optional
                 others = map(chosen_by, each[1:]) if is_sure else each[1:]
                 return set().union(each[0], *others)
@@ -298,13 +274,13 @@ class _Walk:
                     return self._of_row(table, scope, query)
         return self._lost(column, query)
 
-    def _of_row(self, table: SelectTable, scope: _Scope, query: exp.Expr | None) -> set[str]:
-        names = self._names(table.node, scope)
+    def _of_row(self, table: SelectTable, scope: Scope, query: exp.Expr | None) -> set[str]:
+        names = self.names(table.node, scope)
         if names is None:
             return self._lost(Name(""), query)
         return set().union(*(self._of_table(table, one, scope.inside()) for one in names))
 
-    def _of_table(self, table: SelectTable, column: Name, scope: _Scope) -> set[str]:
+    def _of_table(self, table: SelectTable, column: Name, scope: Scope) -> set[str]:
         inside = scope.inside(is_optional=table.is_optional or scope.is_optional)
         plain = replace(inside, levels=())
         found = self._of_node(table.node, column, plain, scope)
@@ -327,30 +303,24 @@ class _Walk:
         for condition in level.conditions:
             read = list(condition.find_all(exp.Column))
             is_tied = table.is_optional and any(condition is one for one in table.joined_by)
-            if is_tied or any(self._may_mean(one, table, scope) for one in read):
+            if is_tied or any(self.may_mean(one, table, scope) for one in read):
                 inner = elsewhere.levels[0].with_inner(
                     map(optional_level_of, condition.find_all(exp.Select))
                 )
                 there = replace(elsewhere, levels=(inner, *elsewhere.levels[1:]))
                 for one in read:
-                    if any(self._may_mean(one, other, scope) for other in inner.tables):
+                    if any(self.may_mean(one, other, scope) for other in inner.tables):
                         found |= chosen_by(self._of_column(one, there, None))
-                    if is_tied and self._may_mean(one, table, scope):
+                    if is_tied and self.may_mean(one, table, scope):
                         own = self._of_node(table.node, Name(one.name), plain, scope)
                         found |= chosen_by(own)
         if level.is_natural:
-            for name in self._names(table.node, scope) or (column,):
-                if any(self._having(name, elsewhere)):
+            for name in self.names(table.node, scope) or (column,):
+                if any(self.having(name, elsewhere)):
                     found |= chosen_by(self._of_name(None, name, elsewhere, None))
         return found
 
-    def _may_mean(self, column: exp.Column, table: SelectTable, scope: _Scope) -> bool:
-        """Whether a column of a condition may be one of a table."""
-        if column.table and Name(column.table) != table.name:
-            return False
-        return self._has(table.node, Name(column.name), scope)
-
-    def _of_node(self, node: exp.Expr, column: Name, scope: _Scope, around: _Scope) -> set[str]:
+    def _of_node(self, node: exp.Expr, column: Name, scope: Scope, around: Scope) -> set[str]:
         if node.args.get("pivots") or scope.is_deepest:
             return self._lost(column, node)
         if isinstance(node, exp.Lateral | exp.Subquery):
@@ -365,7 +335,7 @@ class _Walk:
             return self._of_named(node, column, scope)
         made = node.this if isinstance(node, exp.Table) else node
         if isinstance(made, exp.Unnest | exp.Values) or called_function(made) in (
-            *_SERIES,
+            *SERIES,
             "unnest",
         ):
             each = (
@@ -376,48 +346,18 @@ class _Walk:
             return {f"file:{to_sql(made)} {column}"}
         return self._lost(column, None)
 
-    def _of_named(self, node: exp.Table, column: Name, scope: _Scope) -> set[str]:
+    def _of_named(self, node: exp.Table, column: Name, scope: Scope) -> set[str]:
         name = table_name(node)
         cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
         if cte is not None:
             others = {other: tree for other, tree in scope.ctes.items() if tree is not cte}
             inner = behind_list(cte, cte.this, behind_list(node, cte.this, column))
             return self.of_query(cte.this, inner, replace(scope, ctes=others, levels=()))
-        listed, relation = listed_names(node), self._found(name)
+        listed, relation = listed_names(node), self.found(name)
         if listed is not None and column in listed and relation is not None:
-            names, place = self._columns(relation), listed.index(column)
+            names, place = self.columns(relation), listed.index(column)
             column = names[place] if place < len(names) else column
         return self.of_relation(name, column, scope)
-
-    def _having(self, column: Name, scope: _Scope) -> Iterator[SelectTable]:
-        tables = scope.levels[0].tables if scope.levels else ()
-        return (table for table in tables if self._has(table.node, column, scope))
-
-    def _has(self, node: exp.Expr, column: Name, scope: _Scope) -> bool:
-        """Whether a table has a column; of what cannot be looked into, that it may."""
-        names = self._names(node, scope)
-        return names is None or column in names
-
-    def _names(self, node: exp.Expr, scope: _Scope) -> list[Name] | None:
-        """Return the columns of what stands behind FROM; None where nobody can tell."""
-        listed = listed_names(node)
-        if listed is not None or node.args.get("pivots"):
-            return listed
-        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-            name = table_name(node)
-            cte = scope.ctes.get(name.name) if len(name.parts) == 1 else None
-            if cte is not None:
-                return listed_names(cte) or outputs_of(cte.this)
-            relation = self._found(name)
-            return None if relation is None else self._columns(relation)
-        if isinstance(node, exp.Table):
-            return [Name(one) for one in _SERIES] if called_function(node.this) in _SERIES else None
-        return outputs_of(node.this)
-
-    def _calls_a_macro(self, tree: exp.Expr) -> bool:
-        return any(
-            self.catalog.is_macro(Name(called_function(call))) for call in tree.find_all(exp.Func)
-        )
 
     def _lost(self, column: Name, query: exp.Expr | None) -> set[str]:
         """Return that a column is unknown; note every release that may be read there."""
@@ -427,18 +367,12 @@ class _Walk:
             read += map(parse_name, self.catalog.relation_names())
         seen: set[QualifiedName] = set()
         while read:
-            relation = self._found(read.pop())
+            relation = self.found(read.pop())
             if relation is None or relation.view_sql is None or relation.name in seen:
                 continue
             seen.add(relation.name)
-            self.passed.update((relation.name, one) for one in self._columns(relation))
+            self.passed.update((relation.name, one) for one in self.columns(relation))
             tree = parse_query(relation.view_sql)
             inner = tree.find_all(exp.Table) if tree is not None else ()
             read += [table_name(one) for one in inner if isinstance(one.this, exp.Identifier)]
         return unknown_column(column)
-
-    def _columns(self, relation: Relation) -> list[Name]:
-        return [one.name for one in self.catalog.columns(TableSource(relation.name))]
-
-    def _found(self, name: QualifiedName) -> Relation | None:
-        return found_from(self.catalog, self.home, name)

@@ -39,6 +39,7 @@ CREATE VIEW clinic.hiv AS SELECT id FROM clinic.p WHERE dx = 'HIV';
 CREATE VIEW clinic.young AS FROM clinic.p WHERE age < 50;
 CREATE VIEW clinic.old AS FROM clinic.p WHERE age >= 50;
 CREATE VIEW clinic.v (id, age, dx, t) AS SELECT id, age, dx, age * 10 + stay FROM clinic.p;
+CREATE VIEW clinic.by_age AS SELECT * FROM clinic.p ORDER BY age;
 CREATE HIERARCHY ages AS RANGES (5, 10, 20, 40);
 CREATE HIERARCHY zips AS SUPPRESS DIGITS RIGHT;
 """
@@ -84,6 +85,9 @@ TWINS = {
     "the first of each": "(SELECT p.id, p.age, p.dx, s.t FROM clinic.p p LEFT JOIN (SELECT DISTINCT ON (stay) id, 1 AS t FROM clinic.p ORDER BY stay, age DESC) s ON s.id = p.id)",
     "in a collected list": "(SELECT id, age, dx, list_contains(c.ids, id) AS t FROM clinic.p, (SELECT list(id) AS ids FROM clinic.old) c)",
     "counted among some": "(SELECT p.id, p.age, p.dx, v.t FROM clinic.p p LEFT JOIN (SELECT q.id AS i, count(*) AS t FROM clinic.q q JOIN clinic.old s ON s.id = q.id GROUP BY q.id) v ON v.i = p.id)",
+    "numbered in the order of a view": "(SELECT id, age, dx, row_number() OVER (PARTITION BY w > 50) // 10 AS t FROM clinic.by_age)",
+    "numbered in the order of a CTE": "(WITH c AS (SELECT * FROM clinic.p ORDER BY age), d AS (FROM c) SELECT id, age, dx, row_number() OVER (PARTITION BY w > 50) // 10 AS t FROM d)",
+    "put together by places": "(SELECT a.id, a.age, a.dx, s.n AS t FROM (SELECT * FROM clinic.p ORDER BY age) a POSITIONAL JOIN (SELECT i // 20 AS n FROM range(600) r(i)) s)",
     "another output": "(SELECT id, age, dx, age * 10 AS u, u + stay AS t FROM clinic.p)",
 }  # fmt: skip
 OTHERS = {

@@ -541,3 +541,11 @@ def test_the_command_line(safe: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert (code, "age=40 => sex=F" in out) == (0, True)
     assert run()[0] == 2
     assert run("--where", "agee > 2")[0] == 2
+
+
+@pytest.mark.parametrize("name", ['x"y', "it's", "/*", "a.b", "--", "sélect", "order"])
+def test_columns_of_any_name_are_read_back(owner: Owner, name: str) -> None:
+    column = '"' + name.replace('"', '""') + '"'
+    owner.execute(f"CREATE TABLE t AS SELECT i AS id, 'd' || i % 3 AS {column} FROM range(9) r (i)")
+    owner.execute(f"CREATE RELEASE r.t FROM t (id KEY, {column} SENSITIVE AS mapping())")
+    assert column in str(owner.interpret("r.t", f"{column} IS NULL"))
