@@ -107,12 +107,23 @@ def summary_of(findings: Findings) -> str:
     proof = ""
     if recoding.levels is not None:
         proof = f" ({recoding.nodes:,} combinations of levels, {recoding.checked:,} checked)"
+        if lost := _lost(findings):
+            proof += f"; all * in every treated row: {', '.join(lost)}"
     return (
         f"generalized {plural(done.population.treated, 'row')} into"
         f" {plural(measures.classes, 'class', 'classes')}, the smallest of {measures.k};"
         f" {suppressed}; {_loss_name(findings.grouping)} {recoding.loss:.4f},"
         f" {_sure(recoding)}{proof}"
     )
+
+
+def _lost(findings: Findings) -> list[str]:
+    """Return the columns of which nothing is left."""
+    done = findings.done
+    levels = zip(
+        findings.grouping.columns, done.recoding.levels or (), done.coded.ladders, strict=False
+    )
+    return [str(column.name) for column, level, ladder in levels if level == ladder.height > 0]
 
 
 def warnings_of(findings: Findings) -> list[str]:

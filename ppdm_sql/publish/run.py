@@ -51,6 +51,7 @@ from ppdm_sql.store.publications import (
     Outgoing,
     Publication,
     PublishedRelease,
+    list_publications,
     new_name,
     record_publication,
     set_state,
@@ -143,6 +144,8 @@ class Published:
     publication: Publication
     releases: tuple[PublishedRelease, ...]
     warnings: tuple[str, ...]
+    replaced: datetime | None = None
+    """When what stood there before was published, in UTC."""
 
     @property
     def path(self) -> Path:
@@ -156,7 +159,10 @@ class Published:
             f"{one.release} (version {one.version}, {plural(one.rows, 'row')})"
             for one in self.releases
         )
-        return f"published {listed} to '{self.publication.path}'"
+        said = f"published {listed} to '{self.publication.path}'"
+        if self.replaced is not None:
+            said += f", in place of the publication of {self.replaced:%Y-%m-%d %H:%M} (UTC)"
+        return said
 
     def __repr__(self) -> str:
         return f"<{self.message}>"
@@ -190,6 +196,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         options.unlinkable,
         options.recipient,
     )
+    replaced = _published_there(engine, target)
     with workplace(target.parent) as place:
         destination = make(engine, place / target.name)
         try:
@@ -228,7 +235,18 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
             raise
         _record_done(engine, publication)
     publication = replace(publication, state=DONE)
-    return Published(publication, tuple(one.published(publication) for one in written), warnings)
+    listed = tuple(one.published(publication) for one in written)
+    return Published(publication, listed, warnings, replaced)
+
+
+def _published_there(engine: Engine, target: Path) -> datetime | None:
+    """Return when what stands at a place was published, if the ledger knows."""
+    times = [
+        one.publication.published_at
+        for one in list_publications(engine)
+        if one.publication.path == str(target)
+    ]
+    return max(times) if times and target.exists() else None
 
 
 def _record_done(engine: Engine, publication: Publication) -> None:

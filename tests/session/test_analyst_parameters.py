@@ -112,6 +112,9 @@ def test_publish_says_what_was_published(people: Owner, tmp_path: Path) -> None:
     (one,) = done.releases
     assert (str(one.release), one.version, one.rows, one.persons) == ("r.p", 1, 6, 6)
     assert one.publication.recipient == "north"
+    again = people.publish("r.p", to=tmp_path / "study.duckdb")
+    assert again.replaced == done.publication.published_at
+    assert "in place of the publication of" in again.message
 
 
 def test_a_warning_points_at_its_caller(people: Owner, tmp_path: Path) -> None:

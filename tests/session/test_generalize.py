@@ -688,3 +688,10 @@ def test_texts_are_told_apart_letter_by_letter(owner: Owner) -> None:
     assert len(rows(owner, "r.x")) == 4
     assert figures(owner, "r.x")["rows suppressed"] == 1
     assert owner.releases()[0].waiting == 0
+
+
+def test_columns_of_which_nothing_is_left_are_named(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i AS zip, i % 2 AS sex FROM range(40) r (i)")
+    made = "CREATE OR REPLACE RELEASE r.a FROM t (id KEY, zip QUASI, sex QUASI) GENERALIZE zip, sex UNTIL k = {}"
+    assert owner.execute(made.format(5)).message.endswith("; all * in every treated row: zip")
+    assert owner.execute(made.format(30)).message.endswith("; all * in every treated row: zip, sex")
