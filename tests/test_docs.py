@@ -174,7 +174,7 @@ def signature(node: ast.FunctionDef) -> str:
         return f"| `{node.name}` | {said} |"
     given = node.args
     given.args = [one for one in given.args if one.arg not in ("self", "cls")]
-    written = ast.unparse(given).replace("|", "\\|")
+    written = ast.unparse(given).replace(" | ", " or ")
     return f"| `{node.name}({written})` | {said.replace('|', '/')} |"
 
 
