@@ -131,3 +131,10 @@ def test_the_gate_knows_names_and_errors_only() -> None:
     for path in sorted((PACKAGE / "analyst" / "gate").glob("*.py")):
         ours = {name for name in imports_at_run_time(path) if name.startswith("ppdm_sql")}
         assert all(name.startswith(ROOMS_OF_THE_GATE) for name in ours), path
+
+
+def test_what_is_asked_of_duckdb_is_asked_of_its_own_functions() -> None:
+    """A macro of a file, or of the owner's database, may have the name of one."""
+    unqualified = re.compile(r"(?<!system\.main\.)\bduckdb_[a-z]+\(\)")
+    for path in sorted((ROOT / "ppdm_sql").rglob("*.py")):
+        assert not unqualified.search(path.read_text(encoding="utf-8")), path

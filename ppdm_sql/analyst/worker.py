@@ -31,16 +31,16 @@ class Worker:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         self._connection = connection
-        ((catalog,),) = connection.execute("SELECT current_catalog()").fetchall()
+        ((catalog,),) = connection.execute("SELECT system.main.current_database()").fetchall()
         self.surface = Surface(Name(catalog), contents.tables)
 
     def serialize(self, text: str) -> str:
         """Return DuckDB's parse of a text."""
-        return self._one("SELECT json_serialize_sql(?)", text)
+        return self._one("SELECT system.main.json_serialize_sql(?)", text)
 
     def deserialize(self, tree: str) -> str:
         """Return the text that DuckDB writes of a parse."""
-        return self._one("SELECT json_deserialize_sql(?::JSON)", tree)
+        return self._one("SELECT system.main.json_deserialize_sql(?::JSON)", tree)
 
     def answer(self, request: dict[str, Any], out: IO[bytes]) -> None:
         """Run one statement and write its rows, or what is wrong with it."""

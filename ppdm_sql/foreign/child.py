@@ -99,7 +99,7 @@ def open_tables(
 
     connection = duckdb.connect(path, read_only=True, config={**LOCKED, **settings})
     connection.execute("SET enable_progress_bar = false")
-    ((database,),) = connection.execute("SELECT current_catalog()").fetchall()
+    ((database,),) = connection.execute("SELECT system.main.current_database()").fetchall()
     return connection, contents_of(connection.execute(OBJECTS, [database]).fetchall())
 
 

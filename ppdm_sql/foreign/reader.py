@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _BATCH_ROWS = 100_000
 _COLUMNS = (
-    "SELECT column_name, data_type, comment FROM duckdb_columns()"
-    " WHERE database_name = current_catalog() AND schema_name = ? AND table_name = ?"
+    "SELECT column_name, data_type, comment FROM system.main.duckdb_columns()"
+    " WHERE database_name = system.main.current_database() AND schema_name = ? AND table_name = ?"
     " ORDER BY column_index ASC"
 )
 

@@ -79,8 +79,8 @@ _CAUSES = {
     EngineKind.MEMORY: "out of memory",
 }
 _SHADOWS = (
-    "SELECT DISTINCT function_name AS name FROM duckdb_functions() WHERE NOT internal"
-    " INTERSECT SELECT function_name FROM duckdb_functions() WHERE internal ORDER BY name ASC"
+    "SELECT DISTINCT function_name AS name FROM system.main.duckdb_functions() WHERE NOT internal"
+    " INTERSECT SELECT function_name FROM system.main.duckdb_functions() WHERE internal ORDER BY name ASC"
 )
 
 

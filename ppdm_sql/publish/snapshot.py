@@ -40,7 +40,7 @@ _ENUM = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 _UNREADABLE = re.compile(r"\b(?:VARIANT|GEOMETRY|TIME_NS|TIMESTAMPTZ_NS|TUPLE)\b|\bSTRUCT(?!\()")
 _NULL = '"NULL"'
 _STORED = (
-    "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name = ?"
+    "SELECT table_name FROM system.main.duckdb_tables() WHERE database_name = ? AND schema_name = ?"
     " AND table_name = ? AND NOT system.main.contains(sql, 'GENERATED')"
 )
 

@@ -28,21 +28,21 @@ _MAIN = Name("main")
 _PATTERN = re.compile(r"[*?\[{]|://")
 _COLUMN_LIST = re.compile(r'CREATE VIEW (?:"(?:[^"]|"")*"|[^\s("])+ ?\(')
 _PRIMARY_KEY = (
-    "SELECT constraint_column_names FROM duckdb_constraints() WHERE database_name = ?"
+    "SELECT constraint_column_names FROM system.main.duckdb_constraints() WHERE database_name = ?"
     " AND schema_name = ? AND table_name = ? AND constraint_type = 'PRIMARY KEY'"
 )
 _RELATIONS = (
     "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
     " CASE WHEN system.main.contains(sql, 'GENERATED') THEN sql END AS generated,"
     " database_name = system.main.current_database() AS here, schema_name = system.main.current_schema() AS near"
-    " FROM duckdb_tables() UNION ALL "
+    " FROM system.main.duckdb_tables() UNION ALL "
     "SELECT database_name, schema_name, view_name, temporary, sql, NULL,"
     " database_name = system.main.current_database(), schema_name = system.main.current_schema()"
-    " FROM duckdb_views() WHERE NOT internal"
+    " FROM system.main.duckdb_views() WHERE NOT internal"
 )
 
 _MACROS = (
-    "SELECT DISTINCT function_name AS name, macro_definition AS text FROM duckdb_functions()"
+    "SELECT DISTINCT function_name AS name, macro_definition AS text FROM system.main.duckdb_functions()"
     " WHERE NOT internal AND system.main.contains(function_type, 'macro')"
 )
 

@@ -238,7 +238,7 @@ def list_versions(engine: Engine, entry: Entry) -> list[Entry]:
 def versions_held(engine: Engine, entry: Entry) -> list[Entry]:
     """Return the versions of a release that can still be read, all their tables there; by number."""
     known = engine.query(
-        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
+        "SELECT table_name FROM system.main.duckdb_tables() WHERE schema_name = 'ppdm_owner'"
         " AND database_name = 'ppdm_store'"
     )
     there = set(known.column("table_name").to_pylist())

@@ -65,7 +65,7 @@ def open_store(engine: Engine, database: Path | None = None) -> RootKey:
 def _tables(engine: Engine) -> set[str] | None:
     """Return the tables of the store; None where there is no store yet."""
     found = engine.query(
-        "SELECT schema_name, table_name FROM duckdb_schemas() LEFT JOIN duckdb_tables()"
+        "SELECT schema_name, table_name FROM system.main.duckdb_schemas() LEFT JOIN system.main.duckdb_tables()"
         " USING (database_name, schema_name)"
         " WHERE schema_name = 'ppdm_owner' AND database_name = 'ppdm_store'"
     )

@@ -335,6 +335,35 @@ def test_what_runs_when_it_is_read_is_not_opened(file: Path, tmp_path: Path, wha
     assert caught.value.code == "foreign_objects"
 
 
+LISTING = ("tables", "views", "functions", "sequences", "types", "indexes", "triggers", "columns")
+
+
+@pytest.mark.parametrize("schema", ["main", '"system"'])
+def test_a_file_cannot_hide_what_it_holds(file: Path, tmp_path: Path, schema: str) -> None:
+    """Before: a macro of the name of DuckDB's own listing was asked in its place."""
+    copy = tmp_path / "study.duckdb"
+    copy.write_bytes(file.read_bytes())
+    with duckdb.connect(copy) as other:
+        names = [f"duckdb_{name}" for name in LISTING]
+        columns = {
+            name: [column for column, *_ in other.execute(f"DESCRIBE FROM {name}()").fetchall()]
+            for name in names
+        }
+        other.execute(f"CREATE SCHEMA IF NOT EXISTS study.{schema}")
+        for name, listed in columns.items():
+            nothing = ", ".join(f'NULL AS "{column}"' for column in listed)
+            other.execute(
+                f"CREATE MACRO study.{schema}.{name}() AS TABLE SELECT {nothing} WHERE false"
+            )
+        for name in ("current_catalog", "current_database", "current_schema"):
+            other.execute(f"CREATE MACRO study.{schema}.{name}() AS 'other'")
+        for name in ("json_serialize_sql", "json_deserialize_sql"):
+            other.execute(f"CREATE MACRO study.{schema}.{name}(x) AS x")
+    with pytest.raises(ppdm_sql.Refused, match="contains more than tables: macro") as caught:
+        ppdm_sql.open_release(copy)
+    assert caught.value.code == "foreign_objects"
+
+
 def test_opening_has_a_time_and_limits_that_are_set_before(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,12 +28,10 @@ if TYPE_CHECKING:
 
 
 _COLUMNS_OF_SCHEMA = (
-    "SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = ? AND"
+    "SELECT table_name, column_name FROM system.main.duckdb_columns() WHERE database_name = ? AND"
     " lower(schema_name) = lower(?) ORDER BY table_oid ASC, column_index ASC"
 )
-_VIEWS_OF_SCHEMA = (
-    "SELECT view_name FROM duckdb_views() WHERE database_name = ? AND lower(schema_name) = lower(?)"
-)
+_VIEWS_OF_SCHEMA = "SELECT view_name FROM system.main.duckdb_views() WHERE database_name = ? AND lower(schema_name) = lower(?)"
 _FORMS = {".json": to_json, ".html": to_html, ".htm": to_html}
 
 
