@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlglot import exp
@@ -17,9 +17,10 @@ from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.digit_shift import BitMinus
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
+from tests.session.treatments.one_table import fill, released
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ppdm_sql.owner import Owner
 
@@ -36,21 +37,11 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, values: Sequence[object], type_: str) -> None:
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, x {type_})")
-    for value in values:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), ?::{type_} FROM t", [value])
-
-
 def release(owner: Owner, treatments: str = "bit_minus()", execution: str = "native") -> None:
     owner.execute(
         f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS {treatments})"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner) -> list[Any]:
-    return [y for (y,) in owner.sql("SELECT x FROM r.t ORDER BY id").fetchall()]
 
 
 def made(type_: str, decimals: int | None = None) -> BitMinus:

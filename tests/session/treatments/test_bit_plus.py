@@ -19,6 +19,7 @@ from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.digit_shift import BitPlus
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
+from tests.session.treatments.one_table import add, fill, released
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,25 +39,11 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, values: Sequence[object], type_: str) -> None:
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, x {type_})")
-    add(owner, values, type_)
-
-
-def add(owner: Owner, values: Sequence[object], type_: str) -> None:
-    for value in values:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), ?::{type_} FROM t", [value])
-
-
 def release(owner: Owner, arguments: str = "", execution: str = "native") -> None:
     owner.execute(
         f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS bit_plus({arguments}))"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner) -> list[Any]:
-    return [y for (y,) in owner.sql("SELECT x FROM r.t ORDER BY id").fetchall()]
 
 
 def type_of(owner: Owner) -> str:

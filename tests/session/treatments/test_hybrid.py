@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,9 +20,10 @@ from ppdm_sql.treatments.hybrid import Hybrid
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
+from tests.session.treatments.one_table import fill_rows, released
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ppdm_sql.owner import Owner
     from ppdm_sql.parameters import Drawn
@@ -41,15 +42,6 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
-    """Make `t` with the columns c0, c1, … and a number `id` for each row."""
-    columns = ", ".join(f"c{at} {type_}" for at, type_ in enumerate(types))
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, {columns})")
-    values = ", ".join(f"?::{type_}" for type_ in types)
-    for row in rows:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), {values} FROM t", [*row])
-
-
 def release(owner: Owner, count: int, operations: str = "", execution: str = "native") -> None:
     columns = ", ".join(f"c{at}" for at in range(count))
     owner.execute(
@@ -57,10 +49,6 @@ def release(owner: Owner, count: int, operations: str = "", execution: str = "na
         f" (id KEY AS keep(), ({columns}) SENSITIVE AS hybrid({operations}))"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner) -> list[tuple[Any, ...]]:
-    return owner.sql("SELECT * EXCLUDE (id) FROM r.t ORDER BY id").fetchall()
 
 
 def stored(owner: Owner) -> tuple[Hybrid, Drawn]:
@@ -95,7 +83,7 @@ def word(own: float, other: float, shift: float) -> str:
 @pytest.mark.parametrize("execution", ["native", "udf"])
 @pytest.mark.parametrize("type_", ["INTEGER", "DOUBLE"])
 def test_the_people_of_the_document(shared: Owner, type_: str, execution: str) -> None:
-    fill(shared, PEOPLE, type_, type_)
+    fill_rows(shared, PEOPLE, type_, type_)
     release(shared, 2, "translation(2), scaling(0.93)", execution)
     ages, salaries = (list(column) for column in zip(*released(shared), strict=True))
     assert ages == AGES
@@ -104,7 +92,7 @@ def test_the_people_of_the_document(shared: Owner, type_: str, execution: str) -
 
 
 def test_a_rotated_pair_is_what_rotation_gives(shared: Owner) -> None:
-    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    fill_rows(shared, PEOPLE, "DOUBLE", "DOUBLE")
     release(shared, 2, "rotation(13.7), rotation(13.7)")
     hybrid = released(shared)
     shared.execute(
@@ -114,7 +102,7 @@ def test_a_rotated_pair_is_what_rotation_gives(shared: Owner) -> None:
 
 
 def test_each_column_of_an_odd_number_has_its_operation(shared: Owner) -> None:
-    fill(shared, [(1, 2, 3), (10, 20, 30)], *["DOUBLE"] * 3)
+    fill_rows(shared, [(1, 2, 3), (10, 20, 30)], *["DOUBLE"] * 3)
     release(shared, 3, "rotation(30), rotation(30), scaling(by => 2)")
     (first, _) = released(shared)
     assert first[0] == pytest.approx(math.cos(math.pi / 6) + 2 * math.sin(math.pi / 6))
@@ -123,7 +111,7 @@ def test_each_column_of_an_odd_number_has_its_operation(shared: Owner) -> None:
 
 
 def test_a_pair_may_share_a_drawn_angle(shared: Owner) -> None:
-    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    fill_rows(shared, PEOPLE, "DOUBLE", "DOUBLE")
     release(shared, 2, "rotation(), rotation()")
     before, after = np.array(PEOPLE, dtype=float), np.array(released(shared))
     assert np.hypot(*after.T) == pytest.approx(np.hypot(*before.T), rel=1e-12)
@@ -131,14 +119,14 @@ def test_a_pair_may_share_a_drawn_angle(shared: Owner) -> None:
 
 
 def test_null_reaches_a_partner_only_by_rotation(shared: Owner) -> None:
-    fill(shared, [(1, None, 1, None), (None, 2, None, 2)], *["DOUBLE"] * 4)
+    fill_rows(shared, [(1, None, 1, None), (None, 2, None, 2)], *["DOUBLE"] * 4)
     release(shared, 4, "translation(2), scaling(3), rotation(30), rotation(30)")
     assert released(shared) == [(3, None, None, None), (None, 6, None, None)]
 
 
 def test_what_cannot_be_computed_is_refused_at_creation_and_null_later(shared: Owner) -> None:
     operations = "translation(2), scaling(3)"
-    fill(shared, [(1, 2), ("nan", 1), (1, "infinity"), (1e300, 1)], "DOUBLE", "DOUBLE")
+    fill_rows(shared, [(1, 2), ("nan", 1), (1, "infinity"), (1e300, 1)], "DOUBLE", "DOUBLE")
     with pytest.raises(TreatmentError) as caught:
         release(shared, 2, operations)
     assert caught.value.what == (
@@ -151,13 +139,13 @@ def test_what_cannot_be_computed_is_refused_at_creation_and_null_later(shared: O
 
 
 def test_a_null_beside_it_does_not_hide_what_cannot_be_computed(shared: Owner) -> None:
-    fill(shared, [(1, 2), ("nan", None)], "DOUBLE", "DOUBLE")
+    fill_rows(shared, [(1, 2), ("nan", None)], "DOUBLE", "DOUBLE")
     with pytest.raises(TreatmentError, match="cannot be computed"):
         release(shared, 2, "translation(2), scaling(3)")
 
 
 def test_an_empty_table_can_be_released(shared: Owner) -> None:
-    fill(shared, [], "DOUBLE", "DOUBLE")
+    fill_rows(shared, [], "DOUBLE", "DOUBLE")
     release(shared, 2)
     assert released(shared) == []
 
@@ -222,7 +210,7 @@ def test_drawn_translations_move_a_constant_column(shared: Owner, value: float) 
 
 
 def test_a_refresh_keeps_what_was_drawn_and_nobody_is_told(shared: Owner) -> None:
-    fill(shared, [(1, 2, 3), (4, 5, 60)], *["DOUBLE"] * 3)
+    fill_rows(shared, [(1, 2, 3), (4, 5, 60)], *["DOUBLE"] * 3)
     release(shared, 3)
     treatment, drawn = stored(shared)
     first = released(shared)
@@ -236,7 +224,7 @@ def test_a_refresh_keeps_what_was_drawn_and_nobody_is_told(shared: Owner) -> Non
 
 
 def test_the_text_of_the_view_is_the_same_whatever_was_chosen(shared: Owner) -> None:
-    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    fill_rows(shared, PEOPLE, "DOUBLE", "DOUBLE")
     texts = set()
     for operations in (
         "translation(2), scaling(0.93)",
@@ -297,7 +285,7 @@ OPERATIONS = "hybrid takes operations"
     ],
 )
 def test_what_it_refuses(shared: Owner, types: list[str], operations: str, what: str) -> None:
-    fill(shared, [], *types)
+    fill_rows(shared, [], *types)
     with pytest.raises(TreatmentError) as caught:
         release(shared, len(types), operations)
     assert caught.value.what == what

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,7 @@ from ppdm_sql.treatments.mean_noise import MeanNoise
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.types import ColumnType
 from tests.cases import cases
+from tests.session.treatments.one_table import fill, released
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,21 +44,11 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, values: Sequence[object], type_: str = "DOUBLE") -> None:
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, x {type_})")
-    for value in values:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), ?::{type_} FROM t", [value])
-
-
 def release(owner: Owner, arguments: str = "", execution: str = "native") -> None:
     owner.execute(
         f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS mean_noise({arguments}))"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner) -> list[Any]:
-    return [y for (y,) in owner.sql("SELECT x FROM r.t ORDER BY id").fetchall()]
 
 
 def draw(values: Sequence[float], round_up: bool = False) -> Mapping[str, Parameter]:

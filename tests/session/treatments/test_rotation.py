@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.treatments.rotation import Rotation
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
+from tests.session.treatments.one_table import fill_rows, released
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,15 +50,6 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
-    """Make `t` with the columns c0, c1, … and a number `id` for each row."""
-    columns = ", ".join(f"c{at} {type_}" for at, type_ in enumerate(types))
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, {columns})")
-    values = ", ".join(f"?::{type_}" for type_ in types)
-    for row in rows:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), {values} FROM t", [*row])
-
-
 def columns(count: int) -> str:
     return "(" + ", ".join(f"c{at}" for at in range(count)) + ")"
 
@@ -67,10 +59,6 @@ def release(owner: Owner, rule: str, execution: str = "native") -> None:
         f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), {rule})"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner) -> list[tuple[Any, ...]]:
-    return owner.sql("SELECT * EXCLUDE (id) FROM r.t ORDER BY id").fetchall()
 
 
 def stored(owner: Owner) -> tuple[Rotation, Drawn]:
@@ -108,7 +96,7 @@ def by_hand(
 def test_the_people_of_the_document_without_its_misprint(
     shared: Owner, type_: str, execution: str
 ) -> None:
-    fill(shared, PEOPLE, type_, type_)
+    fill_rows(shared, PEOPLE, type_, type_)
     release(shared, "(c0, c1) SENSITIVE AS rotation(degrees => 13.7)", execution)
     rounded = [(round(x, 3), round(y, 3)) for x, y in released(shared)]
     assert rounded == TURNED
@@ -135,14 +123,14 @@ def test_pairs_are_chained_until_each_column_is_turned(
     assert {at for pair in pairs for at in pair} == set(range(count))
     angles = [13.7, -200.0, 61.25, 333.0][: len(pairs)]
     points = np.random.default_rng(count).normal(0, 50, (20, count))
-    fill(shared, points.tolist(), *["DOUBLE"] * count)
+    fill_rows(shared, points.tolist(), *["DOUBLE"] * count)
     release(shared, f"{columns(count)} SENSITIVE AS rotation(degrees => {angles})", execution)
     expected = by_hand(points, pairs, angles)
     assert np.array(released(shared)) == pytest.approx(expected, rel=1e-12, abs=1e-11)
 
 
 def test_one_angle_serves_every_pair(shared: Owner) -> None:
-    fill(shared, [(1, 2, 1, 2)], *["DOUBLE"] * 4)
+    fill_rows(shared, [(1, 2, 1, 2)], *["DOUBLE"] * 4)
     release(shared, f"{columns(4)} SENSITIVE AS rotation(degrees => 30)")
     ((a, b, c, d),) = released(shared)
     assert (a, b) == (c, d)
@@ -150,7 +138,7 @@ def test_one_angle_serves_every_pair(shared: Owner) -> None:
 
 def test_distances_between_rows_are_kept(shared: Owner) -> None:
     points = np.random.default_rng(0).normal(0, 10, (30, 5))
-    fill(shared, points.tolist(), *["DOUBLE"] * 5)
+    fill_rows(shared, points.tolist(), *["DOUBLE"] * 5)
     release(shared, f"{columns(5)} SENSITIVE AS rotation()")
     turned = np.array(released(shared))
     before = np.linalg.norm(points[:, None] - points[None], axis=2)
@@ -161,7 +149,7 @@ def test_distances_between_rows_are_kept(shared: Owner) -> None:
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_a_missing_partner_leaves_nothing_of_its_pair_only(shared: Owner, execution: str) -> None:
-    fill(shared, [(1, None, 3, 4), (None, 2, 3, 4), (1, 2, 3, None)], *["DOUBLE"] * 4)
+    fill_rows(shared, [(1, None, 3, 4), (None, 2, 3, 4), (1, 2, 3, None)], *["DOUBLE"] * 4)
     release(shared, f"{columns(4)} SENSITIVE AS rotation(degrees => 30)", execution)
     missing = [[value is None for value in row] for row in released(shared)]
     assert missing == [
@@ -175,7 +163,7 @@ def test_a_missing_partner_leaves_nothing_of_its_pair_only(shared: Owner, execut
 def test_a_missing_partner_of_a_chain_reaches_the_columns_it_is_mixed_into(
     shared: Owner, execution: str
 ) -> None:
-    fill(shared, [(1, None, 3), (1, 2, None)], *["DOUBLE"] * 3)
+    fill_rows(shared, [(1, None, 3), (1, 2, None)], *["DOUBLE"] * 3)
     release(shared, f"{columns(3)} SENSITIVE AS rotation(degrees => [30, 40])", execution)
     missing = [[value is None for value in row] for row in released(shared)]
     assert missing == [[True, True, True], [True, False, True]]
@@ -187,7 +175,7 @@ def test_what_cannot_be_turned_is_refused_at_creation_and_null_later(
 ) -> None:
     rule = "(c0, c1) SENSITIVE AS rotation(degrees => 30)"
     wrong = [("nan", 1), (1, "infinity"), ("-infinity", 1), (1, 1e300)]
-    fill(shared, [(1, 2), *wrong], "DOUBLE", "DOUBLE")
+    fill_rows(shared, [(1, 2), *wrong], "DOUBLE", "DOUBLE")
     with pytest.raises(TreatmentError) as caught:
         release(shared, rule, execution)
     assert caught.value.what == (
@@ -200,14 +188,14 @@ def test_what_cannot_be_turned_is_refused_at_creation_and_null_later(
 
 
 def test_a_null_in_another_pair_does_not_hide_what_cannot_be_turned(shared: Owner) -> None:
-    fill(shared, [(1, 2, 3, 4), ("nan", 2, 3, None)], *["DOUBLE"] * 4)
+    fill_rows(shared, [(1, 2, 3, 4), ("nan", 2, 3, None)], *["DOUBLE"] * 4)
     with pytest.raises(TreatmentError, match="cannot be computed"):
         release(shared, f"{columns(4)} SENSITIVE AS rotation(degrees => 30)")
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_the_largest_numbers_are_turned_alike_by_both_executions(shared: Owner, count: int) -> None:
-    fill(shared, [[9.9e299] * count], *["DOUBLE"] * count)
+    fill_rows(shared, [[9.9e299] * count], *["DOUBLE"] * count)
     rule = f"{columns(count)} SENSITIVE AS rotation(degrees => 40)"
     release(shared, rule)
     native = released(shared)
@@ -216,7 +204,7 @@ def test_the_largest_numbers_are_turned_alike_by_both_executions(shared: Owner, 
 
 
 def test_an_empty_table_can_be_released(shared: Owner) -> None:
-    fill(shared, [], "DOUBLE", "INTEGER")
+    fill_rows(shared, [], "DOUBLE", "INTEGER")
     release(shared, "(c0, c1) SENSITIVE AS rotation()")
     assert released(shared) == []
 
@@ -235,7 +223,7 @@ def test_drawn_angles_keep_away_from_multiples_of_90() -> None:
 def test_angles_are_drawn_for_each_pair_kept_by_a_refresh_and_told_to_nobody(
     shared: Owner,
 ) -> None:
-    fill(shared, [(1, 2, 3, 4)], *["DOUBLE"] * 4)
+    fill_rows(shared, [(1, 2, 3, 4)], *["DOUBLE"] * 4)
     rule = f"{columns(4)} SENSITIVE AS rotation()"
     release(shared, rule)
     first, (treatment, drawn) = released(shared), stored(shared)
@@ -252,7 +240,7 @@ def test_angles_are_drawn_for_each_pair_kept_by_a_refresh_and_told_to_nobody(
 
 
 def test_a_given_angle_is_not_told_either(shared: Owner) -> None:
-    fill(shared, [(1, 2)], "DOUBLE", "DOUBLE")
+    fill_rows(shared, [(1, 2)], "DOUBLE", "DOUBLE")
     release(shared, "(c0, c1) SENSITIVE AS rotation(degrees => 12.3456789)")
     told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr(stored(shared))]
     told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
@@ -282,7 +270,7 @@ SWAPS = "rotation: a rotation by a multiple of 90 degrees only swaps columns and
     ],
 )
 def test_what_it_refuses(shared: Owner, types: list[str], arguments: str, what: str) -> None:
-    fill(shared, [], *types)
+    fill_rows(shared, [], *types)
     with pytest.raises(TreatmentError) as caught:
         release(shared, f"{columns(len(types))} SENSITIVE AS rotation({arguments})")
     assert caught.value.what == what

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +22,10 @@ from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.treatments.scaling import Scaling
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
+from tests.session.treatments.one_table import fill_rows, released
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ppdm_sql.owner import Owner
     from ppdm_sql.parameters import Drawn
@@ -43,26 +44,11 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
-    """Make `t` with the columns c0, c1, … and a number `id` for each row."""
-    columns = ", ".join(f"c{at} {type_}" for at, type_ in enumerate(types))
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, {columns})")
-    values = ", ".join(f"?::{type_}" for type_ in types)
-    for row in rows:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), {values} FROM t", [*row])
-
-
 def release(owner: Owner, rule: str, execution: str = "native") -> None:
     owner.execute(
         f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), {rule})"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner) -> list[Any]:
-    """Return the released rows in order; of one column, its values."""
-    rows = owner.sql("SELECT * EXCLUDE (id) FROM r.t ORDER BY id").fetchall()
-    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def stored(owner: Owner) -> tuple[Scaling, Drawn]:
@@ -85,7 +71,7 @@ def made(by: float | None = None) -> Scaling:
 def test_the_people_of_the_document_without_its_misprint(
     shared: Owner, type_: str, execution: str
 ) -> None:
-    fill(shared, PEOPLE, type_, type_)
+    fill_rows(shared, PEOPLE, type_, type_)
     release(shared, "(c0, c1) SENSITIVE AS scaling(by => [0.94, 1.035])", execution)
     ages, salaries = (list(column) for column in zip(*released(shared), strict=True))
     assert ages == pytest.approx(AGES, rel=1e-14)
@@ -97,7 +83,7 @@ def test_the_people_of_the_document_without_its_misprint(
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_the_security_level_of_the_document(shared: Owner, execution: str) -> None:
     """Sec(x, y) = Var(x - y) / Var(x) = (1 - e)², whatever the data."""
-    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    fill_rows(shared, PEOPLE, "DOUBLE", "DOUBLE")
     release(shared, "(c0, c1) SENSITIVE AS scaling(by => [0.93, 0.89])", execution)
     before, after = np.array(PEOPLE, dtype=float), np.array(released(shared))
     level = (before - after).var(axis=0) / before.var(axis=0)
@@ -123,7 +109,7 @@ def test_the_security_level_of_the_document(shared: Owner, execution: str) -> No
 def test_numbers_of_every_type(
     shared: Owner, execution: str, type_: str, value: object, by: str, expected: float
 ) -> None:
-    fill(shared, [[value], [None]], type_)
+    fill_rows(shared, [[value], [None]], type_)
     release(shared, f"c0 SENSITIVE AS scaling(by => {by})", execution)
     assert released(shared) == [expected, None]
 
@@ -133,7 +119,7 @@ def test_what_cannot_be_scaled_is_refused_at_creation_and_null_later(
     shared: Owner, execution: str
 ) -> None:
     wrong = ["nan", "infinity", "-infinity", "1e300", "-1.7e308"]
-    fill(shared, [["1.5"], *([x] for x in wrong)], "DOUBLE")
+    fill_rows(shared, [["1.5"], *([x] for x in wrong)], "DOUBLE")
     with pytest.raises(TreatmentError) as caught:
         release(shared, "c0 SENSITIVE AS scaling(by => 2)", execution)
     assert caught.value.what == (
@@ -146,13 +132,13 @@ def test_what_cannot_be_scaled_is_refused_at_creation_and_null_later(
 
 
 def test_a_null_beside_it_does_not_hide_what_cannot_be_scaled(shared: Owner) -> None:
-    fill(shared, [(1, 2), ("infinity", None)], "DOUBLE", "DOUBLE")
+    fill_rows(shared, [(1, 2), ("infinity", None)], "DOUBLE", "DOUBLE")
     with pytest.raises(TreatmentError, match="cannot be computed"):
         release(shared, "(c0, c1) SENSITIVE AS scaling(by => 2)")
 
 
 def test_an_empty_table_can_be_released(shared: Owner) -> None:
-    fill(shared, [], "INTEGER")
+    fill_rows(shared, [], "INTEGER")
     release(shared, "c0 SENSITIVE AS scaling()")
     assert released(shared) == []
 
@@ -171,7 +157,7 @@ def test_drawn_factors_shrink_or_grow_enough_to_matter() -> None:
 def test_factors_are_drawn_for_each_column_kept_by_a_refresh_and_told_to_nobody(
     shared: Owner,
 ) -> None:
-    fill(shared, [(1, 1), (2, 2)], "INTEGER", "INTEGER")
+    fill_rows(shared, [(1, 1), (2, 2)], "INTEGER", "INTEGER")
     release(shared, "(c0, c1) SENSITIVE AS scaling()")
     treatment, drawn = stored(shared)
     by = [drawn.parameters["by_0"], drawn.parameters["by_1"]]
@@ -187,7 +173,7 @@ def test_factors_are_drawn_for_each_column_kept_by_a_refresh_and_told_to_nobody(
 
 
 def test_a_given_factor_is_not_told_either(shared: Owner) -> None:
-    fill(shared, [[1]], "INTEGER")
+    fill_rows(shared, [[1]], "INTEGER")
     release(shared, "c0 SENSITIVE AS scaling(by => 0.123456789)")
     told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr(stored(shared))]
     told += [sql for (sql,) in shared.sql("SELECT sql FROM duckdb_views()").fetchall()]
@@ -213,7 +199,7 @@ def test_a_given_factor_is_not_told_either(shared: Owner) -> None:
     ],
 )
 def test_what_it_refuses(shared: Owner, types: list[str], arguments: str, what: str) -> None:
-    fill(shared, [], *types)
+    fill_rows(shared, [], *types)
     columns = ", ".join(f"c{at}" for at in range(len(types)))
     with pytest.raises(TreatmentError) as caught:
         release(shared, f"({columns}) SENSITIVE AS scaling({arguments})")
@@ -262,6 +248,6 @@ def test_texts_and_other_operators_are_not_translated() -> None:
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_after_it_the_numbers_can_be_graded(shared: Owner, execution: str) -> None:
-    fill(shared, [[x] for x in range(11)], "INTEGER")
+    fill_rows(shared, [[x] for x in range(11)], "INTEGER")
     release(shared, "c0 SENSITIVE AS scaling() THEN graded_grouping(bands => 5)", execution)
     assert released(shared) == pytest.approx([1 + x / 2 for x in range(10)] + [5.999])

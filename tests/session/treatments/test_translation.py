@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from ppdm_sql.treatments.protocol import Exactness, InputColumn
 from ppdm_sql.treatments.translation import Translation
 from ppdm_sql.types import ColumnType
 from tests.releases import version_of
+from tests.session.treatments.one_table import add_rows, fill_rows, released
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,30 +45,11 @@ def shared() -> Iterator[Owner]:
         yield owner
 
 
-def fill(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
-    """Make `t` with the columns c0, c1, … and a number `id` for each row."""
-    columns = ", ".join(f"c{at} {type_}" for at, type_ in enumerate(types))
-    owner.execute(f"CREATE OR REPLACE TABLE t (id INTEGER, {columns})")
-    add(owner, rows, *types)
-
-
-def add(owner: Owner, rows: Sequence[Sequence[object]], *types: str) -> None:
-    values = ", ".join(f"?::{type_}" for type_ in types)
-    for row in rows:
-        owner.connection.execute(f"INSERT INTO t SELECT count(*), {values} FROM t", [*row])
-
-
 def release(owner: Owner, rule: str, execution: str = "native", name: str = "r.t") -> None:
     owner.execute(
         f"CREATE OR REPLACE RELEASE {name} FROM t (id KEY AS keep(), {rule})"
         f" WITH (execution = '{execution}')"
     )
-
-
-def released(owner: Owner, name: str = "r.t") -> list[Any]:
-    """Return the released rows in order; of one column, its values."""
-    rows = owner.sql(f"SELECT * EXCLUDE (id) FROM {name} ORDER BY id").fetchall()
-    return [row[0] if len(row) == 1 else row for row in rows]
 
 
 def types_of(owner: Owner) -> list[str]:
@@ -91,7 +73,7 @@ def made(type_: str = "DOUBLE", by: float | None = None) -> Translation:
 
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_the_people_of_the_document(shared: Owner, execution: str) -> None:
-    fill(shared, PEOPLE, "INTEGER", "INTEGER")
+    fill_rows(shared, PEOPLE, "INTEGER", "INTEGER")
     release(shared, "(c0, c1) SENSITIVE AS translation(by => [-3, 5])", execution)
     assert released(shared) == PRINTED
     assert types_of(shared) == ["BIGINT", "BIGINT"]
@@ -100,7 +82,7 @@ def test_the_people_of_the_document(shared: Owner, execution: str) -> None:
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_its_security_level_is_zero(shared: Owner, execution: str) -> None:
     """Sec(x, y) = Var(x - y) / Var(x); a constant difference has no variance."""
-    fill(shared, PEOPLE, "DOUBLE", "DOUBLE")
+    fill_rows(shared, PEOPLE, "DOUBLE", "DOUBLE")
     release(shared, "(c0, c1) SENSITIVE AS translation(by => [-3, 5])", execution)
     before, after = np.array(PEOPLE, dtype=float), np.array(released(shared))
     assert ((before - after).var(axis=0) / before.var(axis=0)).tolist() == [0.0, 0.0]
@@ -133,7 +115,7 @@ def test_whole_numbers_stay_whole_and_others_become_double(
     expected: list[float],
     becomes: str,
 ) -> None:
-    fill(shared, [[value] for value in [*values, None]], type_)
+    fill_rows(shared, [[value] for value in [*values, None]], type_)
     release(shared, f"c0 SENSITIVE AS translation(by => {by})", execution)
     found = released(shared)
     assert found == [*expected, None]
@@ -149,7 +131,7 @@ def test_dates_and_times_move_by_days(shared: Owner, execution: str) -> None:
         (date(1, 1, 2), datetime(1600, 12, 31, 12)),
         (None, None),
     ]
-    fill(shared, rows, "DATE", "TIMESTAMP")
+    fill_rows(shared, rows, "DATE", "TIMESTAMP")
     release(shared, "(c0, c1) SENSITIVE AS translation(by => [2, -366])", execution)
     assert released(shared) == [
         (
@@ -163,7 +145,7 @@ def test_dates_and_times_move_by_days(shared: Owner, execution: str) -> None:
 
 @pytest.mark.parametrize("type_", ["TIMESTAMP_S", "TIMESTAMP_MS"])
 def test_timestamps_of_other_precisions_move_by_days(shared: Owner, type_: str) -> None:
-    fill(shared, [["2020-02-28 10:00:00"], [None]], type_)
+    fill_rows(shared, [["2020-02-28 10:00:00"], [None]], type_)
     release(shared, "c0 SENSITIVE AS translation(by => 2)")
     found = [y for (y,) in shared.sql("SELECT c0::VARCHAR FROM r.t ORDER BY id").fetchall()]
     assert found == ["2020-03-01 10:00:00", None]
@@ -186,15 +168,15 @@ def test_what_cannot_move_is_refused_at_creation_and_null_later(
     shared: Owner, execution: str, type_: str, by: str, wrong: list[object], right: str
 ) -> None:
     rule = f"c0 SENSITIVE AS translation(by => {by})"
-    fill(shared, [[right], *([value] for value in wrong)], type_)
+    fill_rows(shared, [[right], *([value] for value in wrong)], type_)
     with pytest.raises(TreatmentError) as caught:
         release(shared, rule, execution)
     rows = "1 row" if len(wrong) == 1 else f"{len(wrong)} rows"
     assert caught.value.what == f"translation: {rows} of 'c0' {LOST}"
     assert caught.value.hint == "leave them out in a (SELECT …) source, or make them NULL there"
-    fill(shared, [[right]], type_)
+    fill_rows(shared, [[right]], type_)
     release(shared, rule, execution)
-    add(shared, [[value] for value in wrong], type_)
+    add_rows(shared, [[value] for value in wrong], type_)
     first, *later = released(shared)
     assert first is not None
     assert later == [None] * len(wrong)
@@ -205,7 +187,7 @@ def test_what_cannot_move_is_refused_at_creation_and_null_later(
 def test_infinite_dates_are_refused_when_the_constant_is_drawn_too(
     shared: Owner, type_: str, by: str
 ) -> None:
-    fill(shared, [["infinity"], ["-infinity"], ["2020-01-01"]], type_)
+    fill_rows(shared, [["infinity"], ["-infinity"], ["2020-01-01"]], type_)
     with pytest.raises(TreatmentError, match="2 rows of 'c0' cannot be computed"):
         release(shared, f"c0 SENSITIVE AS translation({by})")
 
@@ -218,20 +200,20 @@ def test_infinite_dates_are_refused_when_the_constant_is_drawn_too(
 def test_a_null_beside_it_does_not_hide_what_cannot_move(
     shared: Owner, types: tuple[str, str], row: tuple[object, object]
 ) -> None:
-    fill(shared, [(1, 2), row], *types)
+    fill_rows(shared, [(1, 2), row], *types)
     with pytest.raises(TreatmentError, match="cannot be computed"):
         release(shared, "(c0, c1) SENSITIVE AS translation(by => [5, 6])")
 
 
 @pytest.mark.parametrize("type_", ["INTEGER", "BIGINT", "DOUBLE", "DECIMAL(9,2)", "DATE"])
 def test_an_empty_table_can_be_released(shared: Owner, type_: str) -> None:
-    fill(shared, [], type_)
+    fill_rows(shared, [], type_)
     release(shared, "c0 SENSITIVE AS translation()")
     assert released(shared) == []
 
 
 def test_a_column_of_nulls_can_be_released(shared: Owner) -> None:
-    fill(shared, [(None, None), (None, None)], "INTEGER", "DATE")
+    fill_rows(shared, [(None, None), (None, None)], "INTEGER", "DATE")
     release(shared, "(c0, c1) SENSITIVE AS translation()")
     assert released(shared) == [(None, None)] * 2
 
@@ -289,7 +271,9 @@ def test_drawn_constants_of_whole_columns_are_whole_and_never_zero(
 
 
 def test_a_drawn_constant_fits_the_column(shared: Owner) -> None:
-    fill(shared, [(10, 1e6, "2020-01-01"), (110, 3e6, "2021-01-01")], "INTEGER", "DOUBLE", "DATE")
+    fill_rows(
+        shared, [(10, 1e6, "2020-01-01"), (110, 3e6, "2021-01-01")], "INTEGER", "DOUBLE", "DATE"
+    )
     release(shared, "(c0, c1, c2) SENSITIVE AS translation()")
     _, drawn = stored(shared)
     by = [drawn.parameters[f"by_{at}"] for at in range(3)]
@@ -314,7 +298,7 @@ def test_a_drawn_constant_never_pushes_a_bigint_over_its_end(
 
     A column that fills BIGINT has no constant at all: then the refusal must say so.
     """
-    fill(shared, [[value] for value in values], "BIGINT")
+    fill_rows(shared, [[value] for value in values], "BIGINT")
     for _ in range(6):
         try:
             release(shared, "c0 SENSITIVE AS translation()")
@@ -328,13 +312,13 @@ def test_a_drawn_constant_never_pushes_a_bigint_over_its_end(
 
 @pytest.mark.parametrize("value", [1e17, -3e20, 1e290])
 def test_a_drawn_constant_moves_a_constant_column(shared: Owner, value: float) -> None:
-    fill(shared, [[value], [value]], "DOUBLE")
+    fill_rows(shared, [[value], [value]], "DOUBLE")
     release(shared, "c0 SENSITIVE AS translation()")
     assert value not in released(shared)
 
 
 def test_a_refresh_keeps_the_constants_and_another_release_draws_its_own(shared: Owner) -> None:
-    fill(shared, [(1, 0.5), (1000, 7000.25)], "INTEGER", "DOUBLE")
+    fill_rows(shared, [(1, 0.5), (1000, 7000.25)], "INTEGER", "DOUBLE")
     rule = "(c0, c1) SENSITIVE AS translation()"
     release(shared, rule)
     release(shared, rule, name="r.other")
@@ -355,7 +339,7 @@ def test_a_refresh_keeps_the_constants_and_another_release_draws_its_own(shared:
 def test_a_refresh_after_the_column_changed_its_type_says_what_to_write(
     shared: Owner, type_: str, becomes: str
 ) -> None:
-    fill(shared, [[12], [25]], type_)
+    fill_rows(shared, [[12], [25]], type_)
     release(shared, "c0 SENSITIVE AS translation(by => 5)")
     shared.execute(f"ALTER TABLE t ALTER c0 TYPE {becomes}")
     with pytest.raises(BindError, match=f"was {type_} and is {becomes} now") as caught:
@@ -364,7 +348,7 @@ def test_a_refresh_after_the_column_changed_its_type_says_what_to_write(
 
 
 def test_no_constant_is_told(shared: Owner) -> None:
-    fill(shared, [(1, 0.5), (1000, 7000.25)], "INTEGER", "DOUBLE")
+    fill_rows(shared, [(1, 0.5), (1000, 7000.25)], "INTEGER", "DOUBLE")
     release(shared, "(c0, c1) SENSITIVE AS translation(by => [7654321, 0.123456789])")
     given = ("7654321", "0.123456789")
     told = [shared.explain("r.t"), repr(shared.describe("r.t")), repr(stored(shared))]
@@ -404,7 +388,7 @@ def test_no_constant_is_told(shared: Owner) -> None:
     ],
 )
 def test_what_it_refuses(shared: Owner, types: list[str], arguments: str, what: str) -> None:
-    fill(shared, [], *types)
+    fill_rows(shared, [], *types)
     columns = ", ".join(f"c{at}" for at in range(len(types)))
     with pytest.raises(TreatmentError) as caught:
         release(shared, f"({columns}) SENSITIVE AS translation({arguments})")
@@ -427,7 +411,7 @@ def test_what_it_says_of_itself() -> None:
     ],
 )
 def test_the_owner_gets_times_back(shared: Owner, type_: str, values: list[str]) -> None:
-    fill(shared, [*([value] for value in values), [None]], type_)
+    fill_rows(shared, [*([value] for value in values), [None]], type_)
     release(shared, "c0 SENSITIVE AS translation(by => 10000)")
     moved = shared.sql("SELECT c0 FROM r.t ORDER BY id").to_arrow_table()["c0"].combine_chunks()
     original = shared.sql("SELECT c0 FROM t ORDER BY id").to_arrow_table()["c0"].combine_chunks()
@@ -444,12 +428,12 @@ def test_the_owner_gets_whole_numbers_back_exactly() -> None:
 
 
 def test_after_it_the_numbers_can_be_graded(shared: Owner) -> None:
-    fill(shared, [[x] for x in range(11)], "INTEGER")
+    fill_rows(shared, [[x] for x in range(11)], "INTEGER")
     release(shared, "c0 SENSITIVE AS translation() THEN graded_grouping(bands => 5)")
     assert released(shared) == pytest.approx([1 + x / 2 for x in range(10)] + [5.999])
 
 
 def test_decimals_are_read_as_the_nearest_double(shared: Owner) -> None:
-    fill(shared, [[Decimal("0.10")], [Decimal("-99999999.99")]], "DECIMAL(10,2)")
+    fill_rows(shared, [[Decimal("0.10")], [Decimal("-99999999.99")]], "DECIMAL(10,2)")
     release(shared, "c0 SENSITIVE AS translation(by => 0.2)")
     assert released(shared) == [0.1 + 0.2, -99999999.99 + 0.2]
