@@ -77,7 +77,7 @@ class Analyst:
         rows = size = 0
         with self.batches(query, parameters) as found:
             for batch in found:
-                rows, size = rows + batch.num_rows, size + batch.nbytes
+                rows, size = rows + batch.num_rows, size + _size_of(batch)
                 if rows > self._max_rows or size > self._limits.frame_bytes:
                     raise self._too_large()
                 kept.append(batch)
@@ -270,6 +270,24 @@ class Batches:
         if self._is_open:
             self._is_open = False
             self._finish_session(is_whole)
+
+
+def _size_of(batch: pa.RecordBatch) -> int:
+    """Return how large an answer is: a value counts as eight bytes, however tightly it is packed."""
+    return max(int(batch.nbytes), 8 * sum(map(_values_in, batch.columns)))
+
+
+def _values_in(array: pa.Array) -> int:
+    """Return how many values there are, those in lists and structs too."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(array.type):
+        return sum(map(_values_in, array.flatten()))
+    if pa.types.is_map(array.type):
+        return _values_in(array.keys) + _values_in(array.items)
+    if pa.types.is_nested(array.type) and hasattr(array, "flatten"):
+        return len(array) + _values_in(array.flatten())
+    return len(array)
 
 
 def _closed() -> StatementError:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ppdm_sql.foreign.contents import Contents
 
 _BATCH_ROWS = 100_000
+_OWN_VIEWS = "SELECT view_name FROM system.main.duckdb_views() WHERE internal"
 
 
 def answering(connection: duckdb.DuckDBPyConnection, contents: Contents) -> Answer:
@@ -32,7 +33,8 @@ class Worker:
     def __init__(self, connection: duckdb.DuckDBPyConnection, contents: Contents) -> None:
         self._connection = connection
         ((catalog,),) = connection.execute("SELECT system.main.current_database()").fetchall()
-        self.surface = Surface(Name(catalog), contents.tables)
+        own = frozenset(Name(name) for (name,) in connection.execute(_OWN_VIEWS).fetchall())
+        self.surface = Surface(Name(catalog), contents.tables, own)
 
     def serialize(self, text: str) -> str:
         """Return DuckDB's parse of a text."""

@@ -226,7 +226,7 @@ def publish(
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Stop after this many seconds.",
+    help="Stop the statement after this many seconds.",
 )
 @click.option(
     "--memory", default="1GB", show_default=True, metavar="SIZE", help="Memory it may use."

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_AT_ONCE = 10_000
+"""Rows that become Python values together: they are many times as large."""
+
+
 class Batched(Protocol):
     """Batches that come one after another, and can be read once."""
 
@@ -71,13 +75,16 @@ class TableRows(ShownRows):
         return self.arrow() if hasattr(self._source, "to_batches") else None
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
-        # Python values are made when somebody asks for them, batch by batch.
+        # Python values are made when somebody asks for them, a few at a time.
         if self._left is None:
             whole = getattr(self._source, "to_batches", None)
             batches = whole() if whole is not None else self._source
             self._left = (
                 row
                 for batch in batches
-                for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+                for start in range(0, batch.num_rows, _AT_ONCE)
+                for row in zip(
+                    *(one.to_pylist() for one in batch.slice(start, _AT_ONCE).columns), strict=True
+                )
             )
         return self._left

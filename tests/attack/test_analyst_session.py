@@ -65,6 +65,13 @@ ATTACKS = {
     "positional parameter": "SELECT ?",
     "two statements": "SELECT 1; SELECT 2",
     "a second after a comment": "SELECT 1 /* ; */ ; DROP TABLE research.people",
+    # a name of WITH where WITH is not seen
+    "begin of a recursion": "WITH RECURSIVE duckdb_databases AS (SELECT path FROM duckdb_databases UNION ALL FROM duckdb_databases WHERE false) FROM duckdb_databases",
+    "begin of a recursion, any name": "WITH RECURSIVE nowhere AS (FROM nowhere UNION ALL FROM nowhere) FROM nowhere",
+    "inside the begin": "WITH RECURSIVE pg_settings AS (SELECT (SELECT max(setting) FROM pg_settings) AS x UNION ALL FROM pg_settings WHERE false) FROM pg_settings",
+    "a file in a recursion": "WITH RECURSIVE \"/etc/passwd.csv\" AS (FROM \"/etc/passwd.csv\" UNION ALL FROM \"/etc/passwd.csv\") FROM \"/etc/passwd.csv\"",
+    "before it is named": "WITH a AS (FROM duckdb_settings), duckdb_settings AS (SELECT 1) FROM a",
+    "a view of DuckDB's": "WITH sqlite_master AS (SELECT 1 AS one) FROM sqlite_master",
     # files and the network
     "file by name": "FROM '/etc/passwd'",
     "file by quoted name": 'FROM "/etc/passwd.csv"',

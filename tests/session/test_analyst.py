@@ -335,6 +335,21 @@ def test_what_runs_when_it_is_read_is_not_opened(file: Path, tmp_path: Path, wha
     assert caught.value.code == "foreign_objects"
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ["list({'a': i % 2 = 0})", "list(i % 2 = 0)", "map(['a'], [list(i % 3 = 0)])"],
+)
+def test_tightly_packed_values_count_as_much_as_others(file: Path, answer: str) -> None:
+    """Before: a bit of Arrow counted as a bit, and became a hundred bytes of Python."""
+    query = f"SELECT {answer} AS x FROM range(2000000) t(i)"
+    with (
+        ppdm_sql.open_release(file, max_bytes="10MB") as study,
+        pytest.raises(ppdm_sql.EngineError) as caught,
+    ):
+        study.sql(query)
+    assert caught.value.code == "answer_too_large"
+
+
 LISTING = ("tables", "views", "functions", "sequences", "types", "indexes", "triggers", "columns")
 
 

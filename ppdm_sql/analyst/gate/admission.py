@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
@@ -20,6 +21,8 @@ LONGEST = 100_000
 """Letters of a statement: more only serve to keep a parser busy."""
 
 _MAIN = Name("main")
+_NAME = re.compile(r"[^./\\:*?\[\]]+")
+"""A name that cannot be one of a file."""
 _ALLOWED = "an analyst may run one SELECT, DESCRIBE, SUMMARIZE or SHOW TABLES"
 _SHOWN = frozenset({"DESCRIBE", "SUMMARY", "SHOW"})
 _LISTINGS = frozenset({'"tables"', "__show_tables_expanded"})
@@ -45,6 +48,8 @@ class Surface:
     catalog: Name
     tables: frozenset[QualifiedName]
     """Schema and name of each."""
+    reserved: frozenset[Name] = frozenset()
+    """Views that DuckDB itself has: their names are not given to anything else."""
 
     def covers(self, path: tuple[str, ...]) -> bool:
         """Whether a name of one to three parts can only mean one of the tables."""
@@ -150,9 +155,25 @@ class _Check:
                 waiting += ((child, ctes) for child in part)
             elif isinstance(part, dict):
                 self._part(part, ctes)
+                self._check_ctes(part)
                 named, inside = _with_ctes(part, ctes)
                 waiting += named
-                waiting += ((child, inside) for child in _children(part))
+                if part.get("type") == "RECURSIVE_CTE_NODE":
+                    # Where it begins it does not know itself: there the name is a table's.
+                    again = inside | {Name(part["cte_name"])}
+                    waiting += (
+                        (child, inside if child is part["left"] else again)
+                        for child in _children(part)
+                    )
+                else:
+                    waiting += ((child, inside) for child in _children(part))
+
+    def _check_ctes(self, part: dict[str, Any]) -> None:
+        """Refuse names that DuckDB would read elsewhere if it did not see the CTE: a second wall."""
+        for entry in _ctes_of(part):
+            name = entry["key"]
+            if Name(name) in self._surface.reserved or not _NAME.fullmatch(name):
+                self._refuse(f"WITH may not give the name '{name}'", part, "take another name")
 
     def _part(self, part: dict[str, Any], ctes: frozenset[Name]) -> None:
         kind = part.get("class", part.get("type"))
@@ -245,12 +266,15 @@ def _with_ctes(
 ) -> tuple[list[tuple[object, frozenset[Name]]], frozenset[Name]]:
     """Return the CTEs of a query, each with the names it sees, and the names the query sees."""
     found: list[tuple[object, frozenset[Name]]] = []
-    for entry in (part.get("cte_map") or {"map": []})["map"]:
-        name = Name(entry["key"])
-        is_recursive = entry["value"]["query_node"]["type"] == "RECURSIVE_CTE_NODE"
-        found.append((entry["value"], ctes | {name} if is_recursive else ctes))
-        ctes = ctes | {name}
+    for entry in _ctes_of(part):
+        found.append((entry["value"], ctes))
+        ctes = ctes | {Name(entry["key"])}
     return found, ctes
+
+
+def _ctes_of(part: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = (part.get("cte_map") or {"map": []})["map"]
+    return found
 
 
 def _span(text: str, place: int, length: int) -> Span | None:
