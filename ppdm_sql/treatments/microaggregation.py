@@ -152,6 +152,13 @@ class Microaggregation(NumberTreatment):
             starts = grouping.groups_of_clusters(values, self.clusters or 1)
         averages = grouping.means(values, starts)
         sizes = np.diff(np.append(starts, len(values)))
+        if sizes.min() < 2:
+            raise TreatmentError(
+                f"microaggregation: a cluster of '{self.columns[0].name}' would have one row, and its"
+                " mean be the value itself",
+                hint="write fewer clusters, or size => 5",
+                code="data_does_not_fit",
+            )
         unit = max(float(np.abs(values).max()), np.finfo(float).tiny)
         within = float((((values - np.repeat(averages, sizes)) / unit) ** 2).sum())
         total = float((((values - values.mean()) / unit) ** 2).sum())

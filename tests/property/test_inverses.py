@@ -66,11 +66,11 @@ BIGINT = Column("BIGINT", pa.int64(), st.integers(-(2**62), 2**62) | st.integers
 EVERY_BIGINT = Column("BIGINT", pa.int64(), st.integers(-(2**63), 2**63 - 1))
 UTINYINT = Column("UTINYINT", pa.uint8(), st.integers(0, 255))
 HUGEINT = Column("HUGEINT", pa.decimal128(38, 0), st.integers(-(10**37), 10**37))
-DATE = Column("DATE", pa.date32(), st.dates(date(2, 1, 1), date(9998, 1, 1)), date(2020, 1, 1))
+DATE = Column("DATE", pa.date32(), st.dates(date(9, 1, 1), date(9990, 1, 1)), date(2020, 1, 1))
 TIMESTAMP = Column(
     "TIMESTAMP",
     pa.timestamp("us"),
-    st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1)),
+    st.datetimes(datetime(9, 1, 1), datetime(9990, 1, 1)),
     datetime(2020, 1, 1),
 )
 CENTS = Column(

@@ -144,6 +144,7 @@ def test_no_mean_stands_for_fewer_values_than_asked(values: list[float], size: i
 @usual
 def test_a_value_becomes_the_mean_of_its_cluster(values: list[float], clusters: int) -> None:
     assume(len(set(values)) >= clusters)
+    values = values * 2  # nobody is alone in a cluster
     drawn = draw([values], clusters=clusters)
     found = ranges(drawn, values)
     for mean in set(found.tolist()):
@@ -230,9 +231,21 @@ def test_very_large_and_very_small_numbers_are_grouped_too(
 
 
 def test_beyond_the_exact_size_there_are_as_many_clusters_as_asked(shared: Owner) -> None:
-    fill(shared, [np.random.default_rng(1).normal(size=2500).tolist()])
+    fill(shared, [np.random.default_rng(1).normal(size=2500).tolist() * 2])
     release(shared, "clusters => 1000")
     assert len(set(released(shared))) == 1000
+
+
+@pytest.mark.parametrize("clusters", [3, 400])
+def test_nobody_is_alone_in_a_cluster(shared: Owner, clusters: int) -> None:
+    """Before: whoever was, was released with the value itself."""
+    incomes = np.random.default_rng(1).uniform(20_000, 80_000, 500).round()
+    fill(shared, [[*incomes, 4_711_853]])
+    with pytest.raises(TreatmentError, match="would have one row") as caught:
+        release(shared, f"clusters => {clusters}")
+    assert caught.value.code == "data_does_not_fit"
+    release(shared, "size => 5")
+    assert max(released(shared)) < 1_500_000
 
 
 def spread_rows(count: int, columns: int, seed: int, distinct: int = 7) -> list[list[float]]:
