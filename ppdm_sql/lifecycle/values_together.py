@@ -47,8 +47,10 @@ class ValuesTogether:
 
     @staticmethod
     def may_go_together(rows: int, first: int, second: int, pairs: int) -> bool:
-        """Whether estimates of these counts are near enough to count."""
-        return pairs <= _NEAR * (max(first, second) + _RARE * min(rows, first * second))
+        """Whether estimates of these counts are near enough to count, and rows enough to tell."""
+        most = min(rows, first * second)
+        is_enough = most - min(first, second) >= _ENOUGH or first * second * _FULL <= rows
+        return is_enough and pairs <= _NEAR * (max(first, second) + _RARE * most)
 
     def determine_each_other(self) -> bool | None:
         """Whether one determines the other; None where the rows cannot tell."""

@@ -17,7 +17,7 @@ from ppdm_sql.delivery.destinations import DatabaseFile
 from ppdm_sql.delivery.place import Place, target_of
 from ppdm_sql.delivery.signature import public_key_of
 from ppdm_sql.delivery.workplace import workplace
-from ppdm_sql.errors import BindError
+from ppdm_sql.errors import BindError, plural
 from ppdm_sql.names import Name, chain
 from ppdm_sql.scratch import make_scratch
 from ppdm_sql.sites.site_files import (
@@ -95,6 +95,7 @@ def combine(
         rows, columns, notes = (
             _stacked(parts) if how == "stack" else _joined(engine, parts, missing)
         )
+        _refuse_twice(parts)
         accepted = dict.fromkeys(one for part in parts for one in (part.accepted or "").split(", "))
         said = ", ".join(filter(None, accepted)) or None
         study = _Study(rows, columns, notes, fingerprint, said)
@@ -102,6 +103,21 @@ def combine(
     finally:
         engine.close()
         scratch.remove()
+
+
+def _refuse_twice(parts: Sequence[Part]) -> None:
+    """Raise where one publication is given twice: its persons would be counted twice."""
+    seen: dict[tuple[str, str], Part] = {}
+    for part in parts:
+        if part.publication is None:
+            continue
+        first = seen.setdefault((part.publication, str(part.release)), part)
+        if first is not part:
+            raise BindError(
+                f"'{first.path}' and '{part.path}' are one publication",
+                hint="give each file once",
+                code="usage",
+            )
 
 
 def _stacked(
@@ -162,6 +178,13 @@ def _persons(engine: Engine, parts: Sequence[Part], key: Name) -> dict[Name, int
     """Return how many people each site has; raise when rows of one would be multiplied."""
     persons, repeating = {}, []
     for part in parts:
+        keyless = _count(engine, part.table, exp.Star()) - _count(engine, part.table, _column(key))
+        if keyless:
+            raise BindError(
+                f"'{part.path}' has {plural(keyless, 'row')} without a KEY, which cannot be joined",
+                hint="have the site leave such rows out in a (SELECT …) source",
+                code="key",
+            )
         distinct = exp.Distinct(expressions=[_column(key)])
         persons[part.alias] = _count(engine, part.table, distinct)
         more = _count(engine, part.table, exp.Star()) - persons[part.alias]
@@ -170,8 +193,7 @@ def _persons(engine: Engine, parts: Sequence[Part], key: Name) -> dict[Name, int
     if len(repeating) > 1:
         part, more = repeating[1]
         raise BindError(
-            f"both '{repeating[0][0].path}' and '{part.path}' have persons with several rows, or rows"
-            " without a KEY",
+            f"both '{repeating[0][0].path}' and '{part.path}' have persons with several rows",
             hint="rows would be multiplied: only one of the files may have several rows per person",
             code="key",
         )

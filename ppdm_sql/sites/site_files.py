@@ -59,6 +59,8 @@ class Part:
     columns: tuple[PartColumn, ...]
     accepted: str | None = None
     """What its owner accepted."""
+    publication: str | None = None
+    """The name of the publication that it comes from."""
 
     @property
     def table(self) -> exp.Table:
@@ -131,7 +133,15 @@ def _read(engine: Engine, path: Path, part: Wanted, file: ForeignFile) -> Part:
             )
     table = QualifiedName((STORE_CATALOG, Name("main"), part.alias))
     engine.create_table(table, file.rows(wanted))
-    return Part(path, part.alias, table, wanted, tuple(map(_column, columns)), row.get("accepted"))
+    return Part(
+        path,
+        part.alias,
+        table,
+        wanted,
+        tuple(map(_column, columns)),
+        row.get("accepted"),
+        row.get("publication"),
+    )
 
 
 def _not_a_publication(path: Path) -> StoreError:

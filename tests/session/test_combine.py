@@ -197,8 +197,29 @@ def test_rows_of_one_person_at_one_site_are_kept(files: dict[str, Path], tmp_pat
     assert done.rows == 18
     other = tmp_path / "other.duckdb"
     repeat(files["insurer"], other)
-    with pytest.raises(BindError, match="have persons with several rows, or rows without a KEY"):
+    with pytest.raises(BindError, match="have persons with several rows"):
         combine(double, other, to=tmp_path / "b.duckdb", how="join")
+
+
+def test_rows_without_a_key_are_not_joined(files: dict[str, Path], tmp_path: Path) -> None:
+    """Before: they were lost, and a person that nobody has was made of them."""
+    some = tmp_path / "some.duckdb"
+    some.write_bytes(files["hospital"].read_bytes())
+    with duckdb.connect(some) as connection:
+        (key,) = [name for name, *_ in connection.execute("DESCRIBE s.r").fetchall()][:1]
+        connection.execute(f'INSERT INTO s.r SELECT * REPLACE (NULL AS "{key}") FROM s.r LIMIT 2')
+    sign(some, [KEYS[-1]])
+    with pytest.raises(BindError, match="has 2 rows without a KEY") as caught:
+        combine(some, files["insurer"], to=tmp_path / "a.duckdb", how="join")
+    assert caught.value.code == "key"
+
+
+def test_one_publication_is_taken_once(files: dict[str, Path], tmp_path: Path) -> None:
+    copy = tmp_path / "copy.duckdb"
+    copy.write_bytes(files["hospital"].read_bytes())
+    for other in (files["hospital"], copy):
+        with pytest.raises(BindError, match="are one publication"):
+            combine(files["hospital"], other, to=tmp_path / "a.duckdb")
 
 
 def repeat(source: Path, target: Path) -> None:
@@ -378,13 +399,14 @@ def test_a_file_of_two_agreements_is_signed_under_both(tmp_path: Path) -> None:
             owner.execute(
                 f"CREATE RELEASE s.{name} FROM t (ward NEUTRAL) WITH (agreement = '{name}')"
             )
-        owner.publish("s.a", "s.b", to=tmp_path / "both.duckdb")
+        for name in ("both", "again"):
+            owner.publish("s.a", "s.b", to=tmp_path / f"{name}.duckdb")
         rows = owner.execute("SHOW AGREEMENTS").fetchall()
-    both = tmp_path / "both.duckdb"
+    both, again = tmp_path / "both.duckdb", tmp_path / "again.duckdb"
     for name, fingerprint, _ in rows:
         done = ppdm_sql.combine(
             both,
-            both,
+            again,
             to=tmp_path / "study.duckdb",
             agreement=fingerprint,
             release=f"s.{name}",
@@ -392,7 +414,7 @@ def test_a_file_of_two_agreements_is_signed_under_both(tmp_path: Path) -> None:
         assert done.rows == 2
     with pytest.raises(Refused, match="was not released under this agreement"):
         ppdm_sql.combine(
-            both, both, to=tmp_path / "study.duckdb", agreement=rows[0][1], release="s.b"
+            both, again, to=tmp_path / "study.duckdb", agreement=rows[0][1], release="s.b"
         )
 
 
@@ -408,10 +430,11 @@ def test_values_of_every_type_arrive_as_they_were_published(tmp_path: Path) -> N
         owner.execute("CREATE TABLE t AS SELECT * EXCLUDE (geometry) FROM test_all_types()")
         owner.execute(f"CREATE AGREEMENT north ({listed})")
         owner.execute(f"CREATE RELEASE s.r FROM t ({listed}) WITH (agreement = 'north')")
-        owner.publish("s.r", to=tmp_path / "part.duckdb")
+        for name in ("part", "again"):
+            owner.publish("s.r", to=tmp_path / f"{name}.duckdb")
         key = signer_of(owner)
     part, study = tmp_path / "part.duckdb", tmp_path / "study.duckdb"
-    ppdm_sql.combine(part, part, to=study, agreement=fingerprint_of(key))
+    ppdm_sql.combine(part, tmp_path / "again.duckdb", to=study, agreement=fingerprint_of(key))
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{part}' AS a (READ_ONLY); ATTACH '{study}' AS b (READ_ONLY)")
         types = [connection.execute(f"DESCRIBE {name}.s.r").fetchall() for name in ("a", "b")]
