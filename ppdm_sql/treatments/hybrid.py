@@ -53,7 +53,7 @@ class Hybrid(AffineTreatment):
 
     keyword = "hybrid"
     summary = "each column translated, scaled or rotated; which one is secret"
-    undone_by = "two known rows"
+    undone_by = "two known rows; the steps between whole numbers show the angle or the factor"
     traits = Traits(links_rows=False, is_affine=True)
     fewest = 2
 

@@ -174,6 +174,13 @@ class Noise(NumberTreatment):
             lineages = [f"{column.identity} {self._kind}" for column in self.columns]
             drawn_then = noise_formula_1.parameters(lineages, self.distributions, keys)
             return Drawn(drawn_then | self._selection(keys))
+        if previous is None and self.is_multiplicative and self.per == "person":
+            raise TreatmentError(
+                "noise: one factor for all rows of a person shows the ratios of their values, and"
+                " ratios of whole numbers show the values",
+                hint="leave out multiplicative => true, or per => 'person'",
+                code="bad_argument",
+            )
         parameters: dict[str, Parameter] = {}
         for index, distribution in enumerate(self.distributions):
             high, low = key_words(keys.derive("noise 2", self._drawn_for(index, keys)))

@@ -38,8 +38,8 @@ class Rotation(AffineTreatment):
     keyword = "rotation"
     summary = "pairs of columns turned clockwise by a secret angle"
     undone_by = (
-        "one known row, two to be sure, or how the columns vary together elsewhere; distances"
-        " between rows are kept"
+        "the steps between whole numbers, or numbers with few decimals, show the angle; else one"
+        " known row, two to be sure, or how the columns vary together elsewhere"
     )
     traits = Traits(links_rows=False, is_affine=True, keeps_distances=True)
     fewest = 2

@@ -422,3 +422,12 @@ BITS = [
     "-0x1.af8e8210a415bp-4",
     "-0x1.064670d979b73p-10",
 ]
+
+
+def test_one_factor_for_all_rows_of_a_person_is_refused(owner: Owner) -> None:
+    """Before: ratios of a person's whole numbers gave the numbers of every second person."""
+    owner.execute("CREATE TABLE v AS SELECT i % 50 AS id, 50 + i % 37 AS kg FROM range(200) t(i)")
+    noise = "noise(uniform(0.7, 1.3), multiplicative => true, per => 'person')"
+    with pytest.raises(TreatmentError, match="one factor for all rows of a person") as caught:
+        owner.execute(f"CREATE RELEASE r.v FROM v (id KEY, kg SENSITIVE AS {noise})")
+    assert caught.value.code == "bad_argument"
