@@ -19,6 +19,7 @@ from ppdm_sql.audit.attacks.differencing import (
 from ppdm_sql.audit.attacks.digit_shift import DigitShift
 from ppdm_sql.audit.attacks.face_value import FaceValue
 from ppdm_sql.audit.attacks.frequency import Frequency
+from ppdm_sql.audit.attacks.grid import Grid
 from ppdm_sql.audit.attacks.independent_columns import IndependentColumns
 from ppdm_sql.audit.attacks.intersection import Intersection
 from ppdm_sql.audit.attacks.known_input import KnownInput
@@ -45,6 +46,7 @@ ATTACKS: tuple[Attack, ...] = (
     DigitShift(),
     BandWidth(),
     MeanKept(),
+    Grid(),
     Frequency(),
     Ordering(),
     Spectral(),
