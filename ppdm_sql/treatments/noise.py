@@ -8,7 +8,6 @@ was converted, draws anew instead of handing out an equation.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Self
@@ -34,6 +33,7 @@ from ppdm_sql.treatments.kernels.keyed import (
     standard_normal,
     standard_uniform,
 )
+from ppdm_sql.treatments.noise_checks import check_factors, check_room, check_single, check_size
 from ppdm_sql.treatments.noise_units import Writing, rounded
 from ppdm_sql.treatments.numbers import (
     NUMBERS,
@@ -61,7 +61,6 @@ _DRAWN = ("BIGINT", "BIGINT", "BIGINT", "DOUBLE")
 _PER = ("value", "person")
 _BOUND_TO_ALL = 3
 """The formula from which noise depends on everything that it hides."""
-_FEWEST_UNITS = 2
 """Units of the column's scale below which the noise would be rounded away in many rows."""
 
 
@@ -174,13 +173,8 @@ class Noise(NumberTreatment):
             lineages = [f"{column.identity} {self._kind}" for column in self.columns]
             drawn_then = noise_formula_1.parameters(lineages, self.distributions, keys)
             return Drawn(drawn_then | self._selection(keys))
-        if previous is None and self.is_multiplicative and self.per == "person":
-            raise TreatmentError(
-                "noise: one factor for all rows of a person shows the ratios of their values, and"
-                " ratios of whole numbers show the values",
-                hint="leave out multiplicative => true, or per => 'person'",
-                code="bad_argument",
-            )
+        if previous is None and self.is_multiplicative:
+            check_factors(self.per == "person", self.rho is not None and self.rounds)
         parameters: dict[str, Parameter] = {}
         for index, distribution in enumerate(self.distributions):
             high, low = key_words(keys.derive("noise 2", self._drawn_for(index, keys)))
@@ -189,9 +183,11 @@ class Noise(NumberTreatment):
             if previous is not None:
                 unit = previous.number(f"unit_{index}")
             else:
-                self._check_size(index, unit)
-                self._check_single(index, unit)
-            self._check_room(index, statistics)
+                check_size(distribution, self.columns[index], unit)
+                if self.rho is not None and self.rounds and not unit:
+                    check_single(self.columns[index])
+            largest = 1.0 if self.is_multiplicative else statistics.get(f"largest_{index}")
+            check_room(distribution, self.columns[index], largest)
             parameters |= {
                 f"key_high_{index}": high,
                 f"key_low_{index}": low,
@@ -234,42 +230,6 @@ class Noise(NumberTreatment):
         if self.is_multiplicative or not self.rounds:
             return 0.0
         return self._writing(index).unit(statistics)
-
-    def _check_size(self, index: int, unit: float) -> None:
-        distribution, name = self.distributions[index], self.columns[index].name
-        if not unit or distribution.deviation * unit >= _FEWEST_UNITS:
-            return
-        half = 0.5 / unit
-        unchanged = distribution.below(half) - distribution.below(-half)
-        raise TreatmentError(
-            f"noise: it is too small for '{name}': after rounding to steps of {1 / unit:.6g},"
-            f" {unchanged:.0%} of the values would stay as they are",
-            hint="use larger noise (with round => false it is accepted, but the decimals show which"
-            " values were changed)",
-            code="noise_too_small",
-        )
-
-    def _check_single(self, index: int, unit: float) -> None:
-        column, is_rounded = self.columns[index], unit > 0 or not self.rounds
-        if self.rho is not None and column.type.text == "FLOAT" and not is_rounded:
-            raise TreatmentError(
-                f"noise: 'rho' cannot hide which rows of '{column.name}' it leaves alone: they keep"
-                " the digits of a FLOAT",
-                hint="cast it to DECIMAL in a (SELECT …) source, or leave rho out",
-                code="data_does_not_fit",
-            )
-
-    def _check_room(self, index: int, statistics: Statistics) -> None:
-        """Refuse noise that is lost in the rounding of the numbers it is added to."""
-        largest = 1.0 if self.is_multiplicative else statistics.get(f"largest_{index}")
-        step = math.ulp(float(largest)) if largest is not None else 0.0
-        if self.distributions[index].deviation < _FEWEST_UNITS * step:
-            raise TreatmentError(
-                f"noise: it is too small for '{self.columns[index].name}', which has numbers so"
-                f" large that a sum is rounded to steps of {step:.6g}",
-                hint="use larger noise, or subtract a constant in a (SELECT …) source",
-                code="noise_too_small",
-            )
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the values with their noise: a kernel draws, SQL scales and applies it."""

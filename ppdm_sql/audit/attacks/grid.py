@@ -10,7 +10,6 @@ import numpy as np
 from ppdm_sql.audit.attacks.protocol import NONE, SHARE, AimKind, Finding, Needs
 from ppdm_sql.audit.attacks.scoring import chance_number, recovered, tolerance
 from ppdm_sql.audit.attacks.tools.everybody import whole
-from ppdm_sql.audit.attacks.tools.spacing import gaps_of, step_of
 from ppdm_sql.audit.measure.shape import matrices, varied
 
 if TYPE_CHECKING:
@@ -22,7 +21,9 @@ _NEIGHBOURS = 200
 """Rows that each is compared with, in the order of the first column."""
 _FEWEST = 5
 """Shortest steps that must point the same way."""
-_NEAR = 1e-6
+_OFTEN = 0.02
+_NEAR, _SAME = 1e-7, 1e-4
+"""Lengths and angles that rounding keeps apart."""
 _QUARTER = np.pi / 2
 
 
@@ -94,17 +95,18 @@ def angle_of(rows: FloatArray) -> float | None:
     lengths = np.hypot(*steps.T)
     apart = lengths > _NEAR * np.abs(points).max(initial=0)
     steps, lengths = steps[apart], lengths[apart]
-    if not len(steps):
+    # The shortest length that many steps have: rows with noise have lengths of their own.
+    rounded = np.round(lengths / _NEAR / max(float(lengths.max(initial=0)), 1e-300))
+    found, counts = np.unique(rounded, return_counts=True)
+    often = found[counts >= max(_FEWEST, _OFTEN * len(points))]
+    if not len(often):
         return None
-    shortest = steps[lengths <= (1 + _NEAR) * lengths.min()]
+    shortest = steps[rounded == often[0]]
     angles = np.arctan2(shortest[:, 1], shortest[:, 0]) % _QUARTER
     # Around 0 and a quarter turn, angles are the same.
-    angles = np.where(angles > _QUARTER - _NEAR, angles - _QUARTER, angles)
+    angles = np.where(angles > _QUARTER - _SAME, angles - _QUARTER, angles)
     angle = float(np.median(angles))
-    if (np.abs(angles - angle) <= _NEAR).sum() < _FEWEST:
-        return None
-    back = _turned(points, -angle)
-    is_grid = any(step_of(gaps_of(column)) is not None for column in back.T)
+    is_grid = (np.abs(angles - angle) <= _SAME).mean() > 0.5
     return angle if is_grid else None
 
 

@@ -431,3 +431,13 @@ def test_one_factor_for_all_rows_of_a_person_is_refused(owner: Owner) -> None:
     with pytest.raises(TreatmentError, match="one factor for all rows of a person") as caught:
         owner.execute(f"CREATE RELEASE r.v FROM v (id KEY, kg SENSITIVE AS {noise})")
     assert caught.value.code == "bad_argument"
+
+
+def test_factors_with_rho_are_refused(owner: Owner) -> None:
+    """Before: rows that were left alone were the whole numbers among numbers with decimals."""
+    owner.execute("CREATE TABLE v AS SELECT i AS id, 1000 + i % 370 AS pay FROM range(200) t(i)")
+    made = "CREATE RELEASE r.v FROM v (id KEY, pay SENSITIVE AS noise(normal(1, 0.1), multiplicative => true, rho => 50{}))"  # fmt: skip
+    with pytest.raises(TreatmentError, match="which 'rho' leaves alone") as caught:
+        owner.execute(made.format(""))
+    assert caught.value.code == "bad_argument"
+    owner.execute(made.format(", round => false"))

@@ -40,6 +40,24 @@ def test_numbers_of_many_decimals_are_not() -> None:
     assert found.share == 0
 
 
+def test_rows_that_noise_left_alone_are_turned_back() -> None:
+    """As of `rotation() THEN noise(…, rho => 5)`."""
+    made = columns(*people(5), 31)
+    some = np.random.default_rng(6).random(ROWS) < 0.05
+    noisy = [
+        numbers(
+            one.name,
+            one.pair()[0],
+            one.pair()[1] + np.where(some, np.random.default_rng(at).normal(0, 2, ROWS), 0),
+            "rotation",
+            group=1,
+        )
+        for at, one in enumerate(made)
+    ]
+    found = attack_group(Grid(), *noisy)
+    assert found.share == pytest.approx(0.95, abs=0.03)
+
+
 @pytest.mark.parametrize("more", [0.01, 1.0])
 def test_noise_hides_the_grid(more: float) -> None:
     assert attack_group(Grid(), *columns(*people(3), 31, more)).share == 0
