@@ -12,6 +12,7 @@ from ppdm_sql.errors import StatementError
 Parameters = Sequence[object] | Mapping[str, object]
 
 _DEEPEST = 10
+_LARGEST = 2**128
 # A datetime is a date, too: it comes first.
 _TYPES: dict[str, tuple[type[Any], Any, Any]] = {
     "float": (float, repr, float),
@@ -57,6 +58,10 @@ def check_names(values: Any, wanted: Set[str]) -> None:
 def _packed(value: object, depth: int = 0) -> object:
     if depth > _DEEPEST:
         raise StatementError("a parameter is nested too deep", code="parameters")
+    if isinstance(value, int) and abs(value) >= _LARGEST:
+        raise StatementError(
+            "a parameter is larger than any whole number of DuckDB", code="parameters"
+        )
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, list | tuple):

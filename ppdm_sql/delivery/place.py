@@ -57,9 +57,9 @@ def target_of(place: Place, names: list[QualifiedName]) -> Path:
             f"make it first: mkdir -p '{folder}'",
             code="no_such_file",
         )
-    if is_file and target.suffix == ".wal":
+    if target.suffix in (".wal", ".spill"):
         raise Refused(
-            f"'{place.path}' has the name of a write-ahead log",
+            f"'{place.path}' has a name that DuckDB's own files have beside a database",
             place.span,
             "give the file another name",
             code="bad_path",

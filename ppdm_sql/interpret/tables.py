@@ -161,9 +161,9 @@ def _thresholds(
     }
 
 
-def _moved(feature: str, threshold: float, rewriter: Rewriter, items: Items) -> float:
+def _moved(feature: str, threshold: object, rewriter: Rewriter, items: Items) -> object:
     """Return a threshold in original terms, where `<=` stays `<=`; else itself, and a note."""
-    if not math.isfinite(threshold):
+    if not isinstance(threshold, int | float) or not math.isfinite(threshold):
         items.notes[f"a threshold of {feature} is not a number: it stays as it is"] = None
         return threshold
     name = Name(feature)

@@ -549,3 +549,13 @@ def test_columns_of_any_name_are_read_back(owner: Owner, name: str) -> None:
     owner.execute(f"CREATE TABLE t AS SELECT i AS id, 'd' || i % 3 AS {column} FROM range(9) r (i)")
     owner.execute(f"CREATE RELEASE r.t FROM t (id KEY, {column} SENSITIVE AS mapping())")
     assert column in str(owner.interpret("r.t", f"{column} IS NULL"))
+
+
+@pytest.mark.parametrize("threshold", ["0x1p3", "much", "1e3 kg"])
+def test_a_threshold_that_is_a_text_stays(owner: Owner, tmp_path: Path, threshold: str) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, 20 + i % 50 AS age FROM range(90) r (i)")
+    owner.execute("CREATE RELEASE r.t FROM t (id KEY, age SENSITIVE AS translation(by => 5))")
+    file = tmp_path / "tree.csv"
+    file.write_text(f"feature,threshold\nage,{threshold}\n", encoding="utf-8")
+    done = owner.interpret_file("r.t", file)
+    assert done.notes == ("a threshold of age is not a number: it stays as it is",)

@@ -380,9 +380,11 @@ def test_a_folder_inside_a_folder_is_not_part_of_a_publication(publisher: Owner)
         publisher.publish("open.wards", to="out/", format="parquet")
 
 
-def test_the_name_of_a_log_is_no_place_to_publish_to(publisher: Owner) -> None:
-    with pytest.raises(Refused, match="write-ahead log"):
-        publisher.publish("open.wards", to="clinic.duckdb.wal")
+@pytest.mark.parametrize("name", ["clinic.duckdb.wal", "clinic.duckdb.spill"])
+def test_names_of_duckdbs_own_files_are_no_place_to_publish_to(publisher: Owner, name: str) -> None:
+    with pytest.raises(Refused, match="DuckDB's own files") as caught:
+        publisher.publish("open.wards", to=name, format="duckdb")
+    assert caught.value.code == "bad_path"
 
 
 def test_a_part_without_a_list_of_releases_is_no_publication(tmp_path: Path) -> None:
