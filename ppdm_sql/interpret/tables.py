@@ -58,6 +58,10 @@ def translate_table(table: pa.Table, rewriter: Rewriter) -> Translated:
     return Translated(pa.table(arrays, names=table.column_names), (*notes, *items.notes))
 
 
+def _generalizes(rule: BoundRule) -> bool:
+    return any(step.treatment.traits.generalizes for step in rule.steps)
+
+
 def _released(rewriter: Rewriter) -> set[Name]:
     return {name for rule in rewriter.release.released_rules for name in rule.names}
 
@@ -74,7 +78,8 @@ def _values(
     if any(step.treatment.exactness is Exactness.LOOKUP for step in rule.steps):
         return {name: _found_again(name, columns[name], rewriter) for name in present}
     if not all(step.treatment.inverts for step in rule.steps):
-        notes[f"{listed} stays in released terms: {words} cannot be inverted"] = None
+        more = "; a condition on it can be translated" if _generalizes(rule) else ""
+        notes[f"{listed} stays in released terms: {words} cannot be inverted{more}"] = None
         return {}
     try:
         arrays = _typed(rule, columns)

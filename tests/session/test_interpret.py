@@ -559,3 +559,18 @@ def test_a_threshold_that_is_a_text_stays(owner: Owner, tmp_path: Path, threshol
     file.write_text(f"feature,threshold\nage,{threshold}\n", encoding="utf-8")
     done = owner.interpret_file("r.t", file)
     assert done.notes == ("a threshold of age is not a number: it stays as it is",)
+
+
+def test_a_generalized_column_of_a_table_points_to_conditions(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i % 50 AS age FROM range(300) r (i)")
+    owner.execute("CREATE HIERARCHY ages AS RANGES (10, 50)")
+    owner.execute(
+        "CREATE RELEASE r.t FROM t (id KEY, age QUASI) GENERALIZE age USING ages UNTIL k = 20"
+    )
+    (label,) = owner.execute("SELECT min(age) FROM r.t").fetchone() or ("",)
+    done = owner.interpret_table("r.t", pa.table({"age": [label], "n": [60]}))
+    (note,) = done.notes
+    assert note.startswith(
+        "age stays in released terms: generalize cannot be inverted; a condition"
+    )
+    assert str(owner.interpret("r.t", f"age = '{label}'")) == "age >= 0 AND age < 10"
