@@ -39,7 +39,8 @@ class Rotation(AffineTreatment):
     summary = "pairs of columns turned clockwise by a secret angle"
     undone_by = (
         "the steps between whole numbers, or numbers with few decimals, show the angle; else one"
-        " known row, two to be sure, or how the columns vary together elsewhere"
+        " known row, two to be sure, or how the columns vary together elsewhere; distances between"
+        " rows are kept"
     )
     traits = Traits(links_rows=False, is_affine=True, keeps_distances=True)
     fewest = 2

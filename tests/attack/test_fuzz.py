@@ -83,6 +83,7 @@ TOLD = re.compile(
       DuckDB\ cannot\ read\ this\ statement:\ syntax\ error | this\ statement\ may\ not\ be\ run
     | only\ one\ statement\ may\ be\ run\ at\ a\ time | this\ may\ not\ be\ shown
     | the\ function\ '.+'\ may\ not\ be\ used\ here | .+\ may\ not\ be\ used\ here
+    | WITH\ may\ not\ give\ the\ name\ '.*'
     | there\ is\ no\ table\ '.*' | a\ table\ may\ not\ be\ named\ like\ this
     | '.+'\ is\ written\ without\ a\ schema | PIVOT\ may\ only\ name\ its\ values
     | a\ statement\ may\ not\ contain\ a\ null\ byte | there\ is\ no\ column\ '.+'\ here
