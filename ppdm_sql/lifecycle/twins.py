@@ -42,7 +42,7 @@ _GO_TOGETHER = "in these rows, one nearly determines the other"
 def find_twins(version: Version) -> Iterator[Objection]:
     """Return what speaks against columns that come from a generalized one, or may."""
     found: set[Name] = set()
-    for pair in _pairs(version.release):
+    for pair in (*_pairs(version.release), *_key_pairs(version.release)):
         is_near = may_share(pair.column.ancestors, pair.other.column.ancestors)
         if pair.name in found or not is_near or not _determines(version, pair.column, pair.other):
             continue
@@ -123,6 +123,21 @@ def _pairs(release: Release) -> Iterator[_Pair]:
             continue
         for name, column in zip(rule.names, rule.columns, strict=True):
             yield from (_Pair(name, column, rule, other) for other in grouping.columns)
+
+
+def _key_pairs(release: Release) -> Iterator[_Pair]:
+    """Return a KEY that is computed from a generalized column and released other than as a name.
+
+    A number of a person that begins with the birth date is one.
+    """
+    grouping = find_grouping(release)
+    for rule in release.released_rules if grouping is not None else ():
+        if rule.role is not Role.KEY or any(one.renames for one in rule.traits):
+            continue
+        for name, column in zip(rule.names, rule.columns, strict=True):
+            for other in grouping.columns if grouping is not None else ():
+                if do_share(column.ancestors, other.column.ancestors):
+                    yield _Pair(name, column, rule, other)
 
 
 def _three(one: InputColumn, other: InputColumn) -> tuple[exp.Expr, exp.Expr, exp.Expr]:

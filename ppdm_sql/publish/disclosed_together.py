@@ -195,6 +195,7 @@ def _sums(
     for column in outgoing.columns:
         if not any(one.keeps_sums for one in _traits(releases, column)):
             continue
+        yield from _sums_beside(versions, version, outgoing, column)
         seen: set[tuple[int, int]] = set()
         for one in reversed(earlier):
             summed = [
@@ -229,6 +230,23 @@ def _sums(
                     " cannot be counted how many rows differ"
                 )
                 break
+
+
+def _sums_beside(
+    versions: EarlierVersions, version: Version, outgoing: Outgoing, column: PublishedColumn
+) -> Iterator[str]:
+    """Say where a column beside it sums nearly the same values."""
+    for other in outgoing.columns:
+        if other.name <= column.name or not _may_be_one(versions.sources, other, column):
+            continue
+        if any(traits.keeps_sums for traits in _traits(versions.releases, other)):
+            apart = values_apart(version, version, column.name, other.name)
+            if apart is not None and 0 < apart < _FEW:
+                yield (
+                    f"{outgoing.entry.name}: '{column.name}' and '{other.name}' sum the same column and"
+                    f" differ by {plural(apart, 'row')}: subtracting the sums gives"
+                    f" the {'value of that row' if apart == 1 else 'sum of these rows'}"
+                )
 
 
 def _classes(

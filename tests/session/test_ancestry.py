@@ -582,3 +582,37 @@ def test_classes_of_a_table_that_was_renamed_are_named(
         Refused, match=r"r\.b: r\.a was published before, from tables that are gone"
     ):
         clinic.publish("r.b", to=tmp_path / "b.duckdb", strict=True)
+
+
+@pytest.mark.parametrize(
+    "treatment", ["keep()", "bit_plus()", "translation()", "noise(normal(0, 3))"]
+)
+def test_a_key_that_begins_with_a_generalized_column_is_its_twin(
+    clinic: Owner, treatment: str
+) -> None:
+    """Before: a KEY was never looked at."""
+    source = "(SELECT *, age * 1000 + id AS nr FROM clinic.p)"
+    made = (
+        "CREATE RELEASE r.a FROM {} (nr KEY AS {}, age QUASI) GENERALIZE age USING ages UNTIL k = 8"
+    )
+    with pytest.raises(Refused) as caught:
+        create(clinic, made.format(source, treatment))
+    assert caught.value.code == "twin"
+    create(clinic, made.format(source, "pseudonym()"))
+    create(
+        clinic, made.format("clinic.p", "keep()").replace("nr KEY", "id KEY").replace("r.a", "r.b")
+    )
+
+
+@pytest.mark.parametrize("other", ["microaggregation(size => 5)", "mean_noise()"])
+def test_two_sums_of_one_column_in_one_release_are_compared(
+    clinic: Owner, other: str, tmp_path: Path
+) -> None:
+    source = "(SELECT id, w, CASE WHEN id <> 7 THEN w END AS some FROM clinic.p)"
+    create(
+        clinic,
+        f"CREATE RELEASE r.a FROM {source} (id KEY, w SENSITIVE AS microaggregation(size => 5),"
+        f" some SENSITIVE AS {other})",
+    )
+    with pytest.raises(Refused, match="sum the same column and differ by 1 row"):
+        clinic.publish("r.a", to=tmp_path / "a.duckdb", strict=True)

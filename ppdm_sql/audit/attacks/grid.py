@@ -39,9 +39,10 @@ class Grid:
         """Pairs of numbers that were turned."""
         if target.scope is not AimKind.GROUP or not all(c.is_numeric for c in target.columns):
             return False
-        if len(target.columns) % 2 or not all(
-            t.is_affine for c in target.columns for t in c.traits
-        ):
+        are_turned = all(
+            any(one.is_affine and one.mixes_columns for one in c.traits) for c in target.columns
+        )
+        if len(target.columns) % 2 or not are_turned:
             return False
         x, y = matrices(target.columns)
         return len(x) >= _LEAST_ROWS and bool(varied(x).all() and varied(y).all())
