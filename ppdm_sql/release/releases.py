@@ -143,13 +143,18 @@ class Releases:
                 code="unknown_version",
             )
         if wanted.version is None:
-            if all(entry.version == newest.version for entry in held):
-                return newest, ()
-            note = (
-                f"translated with version {newest.version} of {newest.name}, the newest; for results"
-                " of an earlier version, write VERSION n"
-            )
-            return newest, (note,)
+            notes = []
+            if any(entry.version != newest.version for entry in held):
+                notes.append(
+                    f"translated with version {newest.version} of {newest.name}, the newest; for"
+                    " results of an earlier version, write VERSION n"
+                )
+            if others:
+                notes.append(
+                    f"a release of the name {newest.name} was published and dropped before this one"
+                    " was made: results of that one are not read by this"
+                )
+            return newest, tuple(notes)
         for entry in held:
             if entry.version == wanted.version:
                 return entry, ()

@@ -574,3 +574,16 @@ def test_a_generalized_column_of_a_table_points_to_conditions(owner: Owner) -> N
         "age stays in released terms: generalize cannot be inverted; a condition"
     )
     assert str(owner.interpret("r.t", f"age = '{label}'")) == "age >= 0 AND age < 10"
+
+
+def test_a_release_of_a_name_that_was_published_before_says_so(
+    owner: Owner, tmp_path: Path
+) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i % 3 AS dx FROM range(90) r (i)")
+    made = "CREATE RELEASE r.t FROM t (id KEY, dx SENSITIVE AS mapping())"
+    owner.execute(made)
+    assert owner.interpret("r.t", "dx = 'dx_1'").notes == ()
+    owner.publish("r.t", to=tmp_path / "t.duckdb")
+    owner.execute(f"DROP RELEASE r.t; {made}")
+    (note,) = owner.interpret("r.t", "dx = 'dx_1'").notes
+    assert note.startswith("a release of the name r.t was published and dropped")
