@@ -99,4 +99,6 @@ def _is_guessed(passphrase: str) -> bool:
 
 
 def _key(passphrase: str, salt: bytes, cost: int) -> bytes:
-    return Scrypt(salt=salt, length=32, n=2**cost, r=8, p=1).derive(passphrase.encode())
+    return Scrypt(salt=salt, length=32, n=2**cost, r=8, p=1).derive(
+        passphrase.encode(errors="surrogateescape")
+    )

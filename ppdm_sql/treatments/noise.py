@@ -161,7 +161,9 @@ class Noise(NumberTreatment):
         return found
 
     def _writing(self, index: int) -> Writing:
-        return Writing(self.columns[index], index, self.rho is not None)
+        # Rows that are left alone, or share a noise, show what is finer than the values are.
+        follows_values = self.rho is not None or self.per == "person"
+        return Writing(self.columns[index], index, follows_values)
 
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Derive a key for each column; the rows of `rho` are the same for all columns.

@@ -29,12 +29,13 @@ class Writing:
     column: InputColumn
     index: int
     """Its place in the group that is treated."""
-    has_untouched_rows: bool
+    follows_values: bool
+    """Whether sums are rounded as the values are, however fine the type is."""
 
     def statistics(self, value: exp.Expr) -> dict[str, exp.Expr]:
         """Ask with how many decimals numbers are written, and how fine times are."""
         if self.column.type.kind is Kind.TIMESTAMP:
-            return self._whole_times(value) if self.has_untouched_rows else {}
+            return self._whole_times(value) if self.follows_values else {}
         number = exp.paren(computable(self.column, value))
         found: dict[str, exp.Expr] = {}
         for decimals in self._decimals():
@@ -50,7 +51,7 @@ class Writing:
             case Kind.DATE:
                 return 1.0
             case Kind.TIMESTAMP:
-                # Where rows are left alone as the column is written: days, hours, minutes, seconds.
+                # As the values are written: days, hours, minutes, seconds.
                 units = (
                     unit
                     for unit in _TIMES_A_DAY
@@ -73,10 +74,10 @@ class Writing:
     def _decimals(self) -> range:
         """Return how many decimals it may be written with: tens and hundreds are below 0."""
         kind = self.column.type.kind
-        if kind is not Kind.FLOAT and not self.has_untouched_rows:
+        if kind is not Kind.FLOAT and not self.follows_values:
             return range(0)
         most = _MOST_DECIMALS if kind is Kind.FLOAT else self.column.type.decimals or 0
-        return range(-_MOST_DECIMALS if self.has_untouched_rows else 0, most + 1)
+        return range(-_MOST_DECIMALS if self.follows_values else 0, most + 1)
 
     def _whole_times(self, value: exp.Expr) -> dict[str, exp.Expr]:
         """Ask how many times are not whole days, hours, minutes, seconds."""

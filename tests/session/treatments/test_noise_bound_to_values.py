@@ -441,3 +441,33 @@ def test_factors_with_rho_are_refused(owner: Owner) -> None:
         owner.execute(made.format(""))
     assert caught.value.code == "bad_argument"
     owner.execute(made.format(", round => false"))
+
+
+@pytest.mark.parametrize(
+    ("values", "grid"),
+    [
+        ("(50 + i % 37)::DECIMAL(18, 3)", 1),
+        ("1000 * (20 + i % 37)", 1000),
+        ("1000.0 * (20 + i % 37)", 1000),
+    ],
+)
+def test_one_noise_of_a_person_links_no_rows_by_their_decimals(
+    owner: Owner, values: str, grid: int
+) -> None:
+    """Before: sums were rounded as the type is, and rows of a person had one remainder."""
+    owner.execute(f"CREATE TABLE v AS SELECT i % 60 AS id, {values} AS x FROM range(300) t(i)")
+    noise = f"noise(normal(0, {5 * grid}), per => 'person')"
+    with pytest.warns(PrivacyWarning, match="differences"):
+        owner.execute(f"CREATE RELEASE r.v FROM v (id KEY, x SENSITIVE AS {noise})")
+    rest = owner.execute(f"SELECT DISTINCT round(x, 6) % {grid} FROM r.v").fetchall()
+    assert {abs(float(one)) for (one,) in rest} <= {0.0, float(grid)}
+
+
+def test_days_with_one_noise_of_a_person_stay_days(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE v AS SELECT i % 60 AS id, TIMESTAMP '2020-01-01' + INTERVAL (i) DAY AS x"
+        " FROM range(300) t(i)"
+    )
+    with pytest.warns(PrivacyWarning, match="differences"):
+        owner.execute("CREATE RELEASE r.v FROM v (id KEY, x SENSITIVE AS noise(normal(0, 9), per => 'person'))")  # fmt: skip
+    assert owner.execute("SELECT DISTINCT x::TIME::VARCHAR FROM r.v").fetchall() == [("00:00:00",)]
