@@ -48,6 +48,7 @@ DUCKDB = SqlTarget(
         # Engines differ in the last bit of a logarithm: only for what is promised to 1e-12.
         exp.Ln,
         exp.Sqrt,
+        exp.AtTimeZone,
         # What treatments from outside are likely to write.
         exp.Round,
         exp.Ceil,

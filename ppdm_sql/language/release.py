@@ -16,6 +16,7 @@ from ppdm_sql.language.syntax import (
     FileSource,
     Option,
     QuerySource,
+    Reference,
     RefreshRelease,
     Role,
     Source,
@@ -47,6 +48,11 @@ def parse_create_release(cursor: Cursor) -> CreateRelease:
     cursor.expect("FROM", "and the table to release")
     source = _source(cursor)
     rules = parse_rules(cursor)
+    for rule in rules:
+        if rule.private_to is not None:
+            cursor.fail(
+                "PRIVATE TO stands in an agreement", "leave it out of the release", rule.span
+            )
     generalize = parse_generalize(cursor) if cursor.at("GENERALIZE") else None
     options = parse_options(cursor) if cursor.take("WITH") else ()
     cursor.expect_end(AFTER_TARGETS if generalize else _CLAUSES)
@@ -142,12 +148,29 @@ def _rule(cursor: Cursor) -> ColumnRule:
         )
     columns = _group(cursor) if cursor.at("(") else (_column(cursor),)
     role = _role(cursor, columns)
+    entity = cursor.name("whose the values are, such as patient")[0] if cursor.take("OF") else None
+    references = _reference(cursor) if cursor.at("REFERENCES") else None
+    private_to = cursor.name("the name of the site")[0] if cursor.take("PRIVATE", "TO") else None
+    if len(columns) > 1 and (entity or references):
+        cursor.fail(
+            "OF and REFERENCES are of one column, not of a group", span=cursor.span_from(start)
+        )
     treatments: list[TreatmentCall] = []
     if cursor.take("AS"):
         treatments.append(parse_call(cursor))
         while cursor.take("THEN"):
             treatments.append(parse_call(cursor))
-    return ColumnRule(columns, role, tuple(treatments), cursor.span_from(start))
+    span = cursor.span_from(start)
+    return ColumnRule(columns, role, tuple(treatments), span, entity, references, private_to)
+
+
+def _reference(cursor: Cursor) -> Reference:
+    start = cursor.expect("REFERENCES")
+    table, _ = cursor.qualified_name("the name of a table")
+    cursor.expect("(", "and a column of that table")
+    column, _ = cursor.name("the name of a column")
+    cursor.expect(")", "after the column")
+    return Reference(table, column, cursor.span_from(start))
 
 
 def _group(cursor: Cursor) -> tuple[ColumnName, ...]:

@@ -159,8 +159,16 @@ def _audit(statement: AuditRelease) -> str:
 def _rule(rule: ColumnRule) -> str:
     names = ", ".join(_name(column.name) for column in rule.columns)
     columns = f"({names})" if len(rule.columns) > 1 else names
+    text = f"{columns} {rule.role}"
+    if rule.entity is not None:
+        text += f" OF {_name(rule.entity)}"
+    if rule.references is not None:
+        reference = rule.references
+        text += f" REFERENCES {_qualified(reference.table)} ({_name(reference.column)})"
+    if rule.private_to is not None:
+        text += f" PRIVATE TO {_name(rule.private_to)}"
     treatments = treatment_text(rule)
-    return f"{columns} {rule.role}" + (f" AS {treatments}" if treatments else "")
+    return text + (f" AS {treatments}" if treatments else "")
 
 
 def _generalize(clause: GeneralizeClause) -> str:

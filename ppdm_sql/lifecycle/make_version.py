@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +179,8 @@ class _Making:
         release = self.version.release
         keys = replace(self.releases.keys_of(release), formula=release.formula)
         if release.row_key is not None:
-            keys = replace(keys, row_identity=_row_identity(release, release.row_key))
+            identity = _row_identity(release, release.row_key)
+            keys = replace(keys, row_identity=identity, person=release.row_key.whose)
         for rule, step in release.stage(stage):
             statistics = _own(found, step.slot)
             chained = replace(keys, before=_before(rule, step, stage, earlier, release.formula))
@@ -257,7 +259,19 @@ def _columns(release: Release, drawn: DrawnBySlot) -> Iterator[ColumnEntry]:
                 str(source.type),
                 str(type_) if rule.is_released else None,
                 "; ".join(notes) or None,
+                source.identity,
+                source.whose,
+                meeting(rule),
             )
+
+
+def meeting(rule: BoundRule) -> str | None:
+    """Return the same text for columns whose pseudonyms are equal where their values are."""
+    joined = [step.treatment for step in rule.steps if step.treatment.traits.draws_from_keys]
+    if not rule.is_released or not joined:
+        return None
+    said = repr([(treatment.keyword, treatment.meets()) for treatment in joined])
+    return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
 def _hierarchy_note(grouping: Grouping, name: Name) -> str:

@@ -11,8 +11,10 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, PpdmError, Refused, TreatmentError, placed_at
 from ppdm_sql.lifecycle.make_version import make_version
+from ppdm_sql.lifecycle.pseudonyms_apart import pseudonyms_apart
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.release.bind import check_new_names
+from ppdm_sql.release.entities import with_entities
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 
@@ -38,9 +40,12 @@ def create_release(releases: Releases, statement: CreateRelease) -> Made:
         sources = Sources(releases.engine)
         if previous is None:
             _check_free(named, sources)
+        named = with_entities(named, releases.engine, sources, releases.treatments)
         release = releases.bind(named, sources)
         definition = replace(named, source=release.source, replace=False)
-        return make_version(releases, release, definition, previous)
+        made = make_version(releases, release, definition, previous)
+        apart = pseudonyms_apart(releases.engine, release)
+        return replace(made, warnings=(*made.warnings, *apart))
 
 
 def refresh_release(releases: Releases, statement: RefreshRelease) -> Made:

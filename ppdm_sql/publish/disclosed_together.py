@@ -169,7 +169,9 @@ def _same_noise(
         name.text
         for rule in version.release.released_rules
         if any(
-            step.treatment.traits.uses_row_key and not step.treatment.averages_over_rows
+            step.treatment.traits.adds_noise
+            and step.treatment.traits.uses_row_key
+            and not step.treatment.averages_over_rows
             for step in rule.steps
         )
         for name in rule.names

@@ -27,7 +27,7 @@ from ppdm_sql.release.options import options_of
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.treatments.generalized_column import Generalize as Generalized
 from ppdm_sql.treatments.keep import Keep
-from ppdm_sql.treatments.protocol import InputColumn
+from ppdm_sql.treatments.protocol import ENTITY, InputColumn
 from ppdm_sql.treatments.words_of_other_tools import INSTEAD
 from ppdm_sql.types import VARCHAR, Kind
 
@@ -74,8 +74,13 @@ def bind_release(
     _check_released(statement)
     rules = []
     for index, rule in enumerate(_separated(statement)):
-        bound = tuple(_followed(catalog, source, columns[column.name]) for column in rule.columns)
+        entity = _entity(rule, catalog)
+        bound = tuple(
+            replace(_followed(catalog, source, columns[column.name]), entity=entity)
+            for column in rule.columns
+        )
         if agreement is not None:
+            _refuse_entity(rule)
             bound = tuple(
                 _agreed_column(column, rule, written.span)
                 for column, written in zip(bound, rule.columns, strict=True)
@@ -188,6 +193,25 @@ def _agreed_column(column: InputColumn, rule: ColumnRule, span: Span | None) -> 
             )
         type_ = VARCHAR
     return replace(column, type=type_, identity=agreed_identity(column.name))
+
+
+def _entity(rule: ColumnRule, catalog: SourceCatalog) -> str:
+    """Return whom or what a column names, where its line says so; empty: the column itself."""
+    if rule.entity is not None:
+        return f"{ENTITY}{rule.entity.folded}"
+    if rule.references is None:
+        return ""
+    return column_identity(catalog, TableSource(rule.references.table), rule.references.column)
+
+
+def _refuse_entity(rule: ColumnRule) -> None:
+    if rule.entity is not None or rule.references is not None:
+        raise BindError(
+            "under an agreement the name of a column says whose it is, at every site",
+            rule.span,
+            "leave out OF and REFERENCES",
+            code="not_agreed",
+        )
 
 
 def _check_agreed_key(row_key: InputColumn, rules: Sequence[BoundRule]) -> None:

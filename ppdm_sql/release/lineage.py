@@ -322,6 +322,12 @@ def table_of_origin(origin: str) -> str:
     return origin if origin.startswith(_UNFOLLOWED) else _LAST_PART.sub("", origin)
 
 
+def parts_of_origin(origin: str) -> tuple[QualifiedName, Name]:
+    """Return the table and the column behind an origin that is a column of a table."""
+    *table, column = (Name(part.replace('""', '"')) for part in _PART.findall(origin))
+    return QualifiedName(tuple(table)), column
+
+
 def chosen_by(ancestors: set[str]) -> set[str]:
     """Return what a value tells of because rows were joined or chosen by it, not computed from it."""
     return {_as_chosen(one) for one in ancestors}
@@ -335,8 +341,7 @@ def _as_chosen(ancestor: str) -> str:
 
 def is_gone_table(catalog: SourceCatalog, origin: str) -> bool:
     """Whether the table of an origin is no longer there."""
-    *table, _ = (Name(part.replace('""', '"')) for part in _PART.findall(origin))
-    return catalog.resolve(QualifiedName(tuple(table))) is None
+    return catalog.resolve(parts_of_origin(origin)[0]) is None
 
 
 def is_gone(catalog: SourceCatalog, origin: str) -> bool:
@@ -345,8 +350,8 @@ def is_gone(catalog: SourceCatalog, origin: str) -> bool:
         return False
     if is_gone_table(catalog, origin):
         return True
-    *table, column = (Name(part.replace('""', '"')) for part in _PART.findall(origin))
-    relation = catalog.resolve(QualifiedName(tuple(table)))
+    table, column = parts_of_origin(origin)
+    relation = catalog.resolve(table)
     return relation is not None and column not in {
         one.name for one in catalog.columns(TableSource(relation.name))
     }

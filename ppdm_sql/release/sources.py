@@ -16,6 +16,7 @@ from ppdm_sql.language.syntax import FileSource, TableSource
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.release.agreed import agreement_statement
 from ppdm_sql.release.compile import source_table
+from ppdm_sql.release.lineage import base_column
 from ppdm_sql.release.model import Relation, SourceColumn
 from ppdm_sql.store import agreements, catalog
 from ppdm_sql.types import ColumnType
@@ -27,16 +28,19 @@ if TYPE_CHECKING:
 _MAIN = Name("main")
 _PATTERN = re.compile(r"[*?\[{]|://")
 _COLUMN_LIST = re.compile(r'CREATE VIEW (?:"(?:[^"]|"")*"|[^\s("])+ ?\(')
-_PRIMARY_KEY = (
-    "SELECT constraint_column_names FROM system.main.duckdb_constraints() WHERE database_name = ?"
-    " AND schema_name = ? AND table_name = ? AND constraint_type = 'PRIMARY KEY'"
+_CONSTRAINTS = (
+    "SELECT database_name, schema_name, table_name, constraint_type AS kind,"
+    " constraint_column_names AS columns, referenced_table, referenced_column_names AS referenced"
+    " FROM system.main.duckdb_constraints()"
+    " WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')"
 )
 _RELATIONS = (
     "SELECT database_name, schema_name, table_name AS name, temporary, NULL AS sql,"
     " CASE WHEN system.main.contains(sql, 'GENERATED') THEN sql END AS generated,"
+    " system.main.contains(sql, 'FOREIGN KEY') AS refers,"
     " database_name = system.main.current_database() AS here, schema_name = system.main.current_schema() AS near"
     " FROM system.main.duckdb_tables() UNION ALL "
-    "SELECT database_name, schema_name, view_name, temporary, sql, NULL,"
+    "SELECT database_name, schema_name, view_name, temporary, sql, NULL, false,"
     " database_name = system.main.current_database(), schema_name = system.main.current_schema()"
     " FROM system.main.duckdb_views() WHERE NOT internal"
 )
@@ -52,15 +56,14 @@ class Sources:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._columns: dict[QualifiedName, tuple[SourceColumn, ...]] = {}
+        self._columns: dict[Source, tuple[SourceColumn, ...]] = {}
+        self._base_tables: dict[Source, tuple[QualifiedName, ...]] = {}
 
     def columns(self, source: Source) -> tuple[SourceColumn, ...]:
         """Return the columns of a source; raise `EngineError` when it cannot be read."""
-        if not isinstance(source, TableSource):
-            return self._read_columns(source)
-        if source.name not in self._columns:
-            self._columns[source.name] = self._read_columns(source)
-        return self._columns[source.name]
+        if source not in self._columns:
+            self._columns[source] = self._read_columns(source)
+        return self._columns[source]
 
     def _read_columns(self, source: Source) -> tuple[SourceColumn, ...]:
         if isinstance(source, FileSource) and _is_missing(source.path):
@@ -119,8 +122,11 @@ class Sources:
 
     def base_tables(self, source: Source) -> tuple[QualifiedName, ...]:
         """Return the tables a source reads in the end, behind views and macros."""
-        select = exp.select("*").from_(source_table(source))
-        return tuple(parse_table(name) for name in self._engine.base_tables(select))
+        if source not in self._base_tables:
+            select = exp.select("*").from_(source_table(source))
+            names = self._engine.base_tables(select)
+            self._base_tables[source] = tuple(parse_table(name) for name in names)
+        return self._base_tables[source]
 
     def is_release(self, name: QualifiedName) -> bool:
         """Whether a view is a release, by its full name."""
@@ -133,9 +139,39 @@ class Sources:
         """Return the one column of a table's PRIMARY KEY, if it has such."""
         if not isinstance(source, TableSource) or len(source.name.parts) != 3:
             return None
-        rows = self._engine.query(_PRIMARY_KEY, tuple(part.text for part in source.name.parts))
-        keys = rows.column("constraint_column_names").to_pylist()
+        keys = [
+            row["columns"]
+            for row in self._constraints
+            if row["kind"] == "PRIMARY KEY" and _table_of(row) == source.name
+        ]
         return Name(keys[0][0]) if len(keys) == 1 and len(keys[0]) == 1 else None
+
+    @cached_property
+    def foreign_keys(self) -> dict[str, tuple[QualifiedName, Name]]:
+        """What each column that is declared a FOREIGN KEY refers to; of one column alone."""
+        found: dict[str, tuple[QualifiedName, Name]] = {}
+        refers = any(row["refers"] for row in self._relations)
+        for row in self._constraints if refers else ():
+            if row["kind"] == "FOREIGN KEY" and len(row["columns"]) == 1:
+                table = _table_of(row)
+                there = QualifiedName((*table.parts[:2], Name(row["referenced_table"])))
+                origin = base_column(table, Name(row["columns"][0]))
+                found.setdefault(origin, (there, Name(row["referenced"][0])))
+        return found
+
+    def is_unique(self, table: QualifiedName, column: Name) -> bool:
+        """Whether a table is declared to have each value of a column once."""
+        return any(
+            row["kind"] != "FOREIGN KEY"
+            and [Name(one) for one in row["columns"]] == [column]
+            and _table_of(row) == table
+            for row in self._constraints
+        )
+
+    @cached_property
+    def _constraints(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self._engine.query(_CONSTRAINTS).to_pylist()
+        return rows
 
     def agreement(self, name: Name) -> CreateAgreement | None:
         """Return an agreement with other sites, as it was made."""
@@ -181,3 +217,7 @@ def _matches(row: dict[str, Any], name: QualifiedName) -> bool:
         in_schema = schema == name.schema and (row["here"] or row["temporary"])
         return in_schema or (database == name.schema and schema == _MAIN)
     return bool(row["temporary"] or (row["here"] and (row["near"] or schema == _MAIN)))
+
+
+def _table_of(constraint: dict[str, Any]) -> QualifiedName:
+    return QualifiedName.of(*(constraint[f"{one}_name"] for one in ("database", "schema", "table")))

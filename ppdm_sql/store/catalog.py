@@ -77,6 +77,9 @@ _COLUMNS = pa.schema(
         "source_type": pa.string(),
         "type": pa.string(),
         "note": pa.string(),
+        "identity": pa.string(),
+        "entity": pa.string(),
+        "meets": pa.string(),
     }
 )
 _DAMAGED = "restore the database from a backup; without its store no result can be translated back"
@@ -135,6 +138,20 @@ class ColumnEntry:
     """The type that is released; None for a column that stays."""
     note: str | None
     """What its treatments say of what they did."""
+    identity: str | None = None
+    """Which column of a table it is; None in versions of earlier programs, as the next two."""
+    entity: str | None = None
+    """Whom or what its values name."""
+    meets: str | None = None
+    """The same for columns that can be joined on their pseudonyms; None for any other column."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownColumn:
+    """A column of the current version of a release: of which table, and whose."""
+
+    release: QualifiedName
+    column: ColumnEntry
 
 
 def damaged(what: str) -> StoreError:
@@ -248,22 +265,40 @@ def versions_held(engine: Engine, entry: Entry) -> list[Entry]:
 def list_columns(engine: Engine, entry: Entry) -> list[ColumnEntry]:
     """Return the columns of a release, in the order of its script."""
     rows = engine.query(
-        "SELECT column_name, role, treatments, source_type, type, note"
-        ' FROM "ppdm_store"."ppdm_owner"."columns" WHERE release_id = ? AND version = ?'
+        'SELECT * FROM "ppdm_store"."ppdm_owner"."columns" WHERE release_id = ? AND version = ?'
         " ORDER BY position ASC",
         (entry.release_id, entry.version),
     ).to_pylist()
+    return [_column_entry(row) for row in rows]
+
+
+def known_columns(engine: Engine) -> list[KnownColumn]:
+    """Return the columns of all releases as they are now, of which the table is known."""
+    rows = engine.query(
+        'SELECT c.*, r.schema_name, r.release_name FROM "ppdm_store"."ppdm_owner"."columns" AS c'
+        ' JOIN "ppdm_store"."ppdm_owner"."releases" AS r USING (release_id, version)'
+        " WHERE identity IS NOT NULL ORDER BY release_id ASC, position ASC"
+    ).to_pylist()
     return [
-        ColumnEntry(
-            row["column_name"],
-            Role(row["role"]),
-            tuple(row["treatments"]),
-            row["source_type"],
-            row["type"],
-            row["note"],
+        KnownColumn(
+            QualifiedName.of(row.pop("schema_name"), row.pop("release_name")), _column_entry(row)
         )
         for row in rows
     ]
+
+
+def _column_entry(row: dict[str, Any]) -> ColumnEntry:
+    return ColumnEntry(
+        row["column_name"],
+        Role(row["role"]),
+        tuple(row["treatments"]),
+        row["source_type"],
+        row["type"],
+        row["note"],
+        row["identity"],
+        row["entity"],
+        row["meets"],
+    )
 
 
 def _record_columns(
@@ -280,6 +315,9 @@ def _record_columns(
             "source_type": column.source_type,
             "type": column.type,
             "note": column.note,
+            "identity": column.identity,
+            "entity": column.entity,
+            "meets": column.meets,
         }
         for position, column in enumerate(columns, start=1)
     ]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
 
 OLDEST = 2
-FORMAT = 4
+FORMAT = 5
 _TABLES = frozenset({"store", "releases", "versions", "columns", "figures", "hierarchies"})
 """What every format has; the migrations add more."""
 

@@ -24,6 +24,8 @@ class RootKey:
 
     secret: bytes = field(repr=False)
     row_identity: str = ""
+    person: str = ""
+    """Whom a row is about."""
     before: str = field(default="", repr=False)
     """What was drawn before in a chain: another constant before it, another noise after it."""
 

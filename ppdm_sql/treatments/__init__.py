@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import TreatmentError
+from ppdm_sql.treatments.date_shift import DateShift
 from ppdm_sql.treatments.digit_shift import BitMinus, BitPlus
 from ppdm_sql.treatments.generalized_column import Generalize
 from ppdm_sql.treatments.graded_grouping import GradedGrouping
@@ -37,6 +38,7 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     BitPlus,
     BitMinus,
     Translation,
+    DateShift,
     Scaling,
     Rotation,
     Hybrid,

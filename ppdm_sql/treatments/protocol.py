@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ppdm_sql.types import ColumnType
 
 
+ENTITY = "entity:"
+"""What an entity begins with that the owner gave a word: no column of a table is written so."""
+
+
 @dataclass(frozen=True, slots=True)
 class InputColumn:
     """A column as a treatment meets it: from the source, or from the treatment before it."""
@@ -28,6 +32,13 @@ class InputColumn:
     """The columns of tables that it is computed from: keys of noise are derived from them."""
     ancestors: frozenset[str] = field(default=frozenset(), compare=False)
     """The columns of tables that it may tell of, as far as anybody knows: never too few."""
+    entity: str = field(default="", compare=False)
+    """Whom or what its values name, where the release says so: OF patient, REFERENCES t (c)."""
+
+    @property
+    def whose(self) -> str:
+        """What its values are names of: equal values of one entity are one person, one visit."""
+        return self.entity or self.identity
 
 
 Statistics: TypeAlias = "Mapping[str, Any]"
@@ -39,6 +50,11 @@ class Keys(Protocol):
     @property
     def row_identity(self) -> str:
         """The identity of the row key: what belongs to whole rows is keyed by it."""
+        ...
+
+    @property
+    def person(self) -> str:
+        """Whom a row is about: what belongs to a person in every table is keyed by it."""
         ...
 
     @property

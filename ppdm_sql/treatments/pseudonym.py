@@ -13,7 +13,7 @@ from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.arguments import ArgumentSpec, text, whole_number
 from ppdm_sql.treatments.expressions import as_text, call
 from ppdm_sql.treatments.kernels.keyed_name import KEY_BYTES, LONGEST, TAG, pseudonym
-from ppdm_sql.treatments.protocol import Exactness
+from ppdm_sql.treatments.protocol import ENTITY, Exactness
 from ppdm_sql.treatments.traits import Traits
 from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import VARCHAR, Kind
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 
 def _key_of(given: Arguments, columns: Sequence[InputColumn]) -> str:
-    return f"entity:{given.text('entity', '')}" if "entity" in given else columns[0].identity
+    if "entity" not in given:
+        return columns[0].whose
+    if columns[0].entity:
+        given.fail("entity", "the column says whose it is", "write OF or entity => …, not both")
+    return f"{ENTITY}{given.text('entity', '')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,10 @@ class Pseudonym(Treatment):
     def link(self) -> str:
         """Return what the key belongs to; a shorter pseudonym is the beginning of a longer one."""
         return self.entity
+
+    def meets(self) -> str:
+        """Return what must be the same for equal names: they are cut and begin alike, too."""
+        return "\0".join((self.entity, str(self.length), self.prefix))
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return prefix and digits; NULL stays NULL because `||` keeps it."""

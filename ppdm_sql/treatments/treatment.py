@@ -183,6 +183,10 @@ class Treatment:
         """
         return f"treatment:{self.keyword}"
 
+    def meets(self) -> str:
+        """Return what two treatments must share for rows to be joined on their values; never shown."""
+        return self.link()
+
     def drawn_for(self) -> str:
         """Return what random numbers are drawn for; agreements between sites depend on it."""
         return " ".join((self.keyword, *(column.identity for column in self.columns)))

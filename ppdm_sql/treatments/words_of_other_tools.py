@@ -7,8 +7,6 @@ INSTEAD = {
     "anonymize": "name the treatment: SHOW TREATMENTS lists them",
     "bin": "graded_grouping(bands => 5) keeps the place inside a band; " + _GROUPS,
     "bucket": "graded_grouping(bands => 5) keeps the place inside a band; " + _GROUPS,
-    "date_shift": "translation() moves all dates by one secret number of days, noise(normal(0, 30))"
-    " each by its own",
     "drop": "leave the column out, or list it as IDENTIFIER: then it is not released",
     "encrypt": "pseudonym() gives equal values equal names that only the owner can make",
     "fake": "mapping() gives each category an alias, pseudonym() each person a name",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from ppdm_sql.errors import Span
-    from ppdm_sql.names import Name
+    from ppdm_sql.names import Name, QualifiedName
 
 
 class Role(StrEnum):
@@ -59,13 +59,30 @@ class ColumnName:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """`REFERENCES clinic.visits (visit_id)`: the values are those of another table's column."""
+
+    table: QualifiedName
+    column: Name
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.table} ({self.column})"
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnRule:
-    """One line of a release: columns, role, treatments in order."""
+    """One line of a release: columns, role, whose they are, treatments in order."""
 
     columns: tuple[ColumnName, ...]
     role: Role
     treatments: tuple[TreatmentCall, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    entity: Name | None = None
+    """The word behind OF: whom or what the values name."""
+    references: Reference | None = None
+    private_to: Name | None = None
+    """The site that alone holds the parameters of a column of an agreement."""
 
     @property
     def is_released(self) -> bool:

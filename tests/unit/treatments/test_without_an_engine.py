@@ -47,6 +47,7 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "bit_plus": ("bit_plus()", ["INTEGER"], {}),
     "bit_minus": ("bit_minus()", ["INTEGER"], {}),
     "translation": ("translation()", ["DOUBLE", "DOUBLE"], RANGE),
+    "date_shift": ("date_shift()", ["DATE", "TIMESTAMP WITH TIME ZONE"], {}),
     "scaling": ("scaling()", ["DOUBLE", "DOUBLE"], {}),
     "rotation": ("rotation()", ["DOUBLE", "DOUBLE"], {}),
     "hybrid": ("hybrid()", ["DOUBLE", "DOUBLE"], RANGE),
@@ -55,7 +56,7 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "microaggregation": ("microaggregation(size => 2)", ["DOUBLE", "DOUBLE"], {"values": PAIRS}),
 }
 DRAWN_AT_RANDOM = ["translation", "scaling", "rotation", "hybrid", "mapping"]
-DRAWN_ALIKE = ["scaling", "rotation", "mapping", "pseudonym", "noise"]
+DRAWN_ALIKE = ["scaling", "rotation", "mapping", "pseudonym", "noise", "date_shift"]
 FACTS = {"groups", "smallest", "loss", "blocks"}
 """What microaggregation keeps for its note."""
 
