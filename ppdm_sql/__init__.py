@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.report.model import Report
     from ppdm_sql.engine.result import Result
     from ppdm_sql.owner import Owner
-    from ppdm_sql.publish.run import Published
+    from ppdm_sql.publish.written import Published
     from ppdm_sql.sites.combine import Combined
     from ppdm_sql.treatments.treatment import Treatment
 
@@ -87,7 +87,7 @@ _TYPES = {
     "Analyst": "ppdm_sql.analyst.session",
     "Combined": "ppdm_sql.sites.combine",
     "Owner": "ppdm_sql.owner",
-    "Published": "ppdm_sql.publish.run",
+    "Published": "ppdm_sql.publish.written",
     "Report": "ppdm_sql.audit.report.model",
     "Result": "ppdm_sql.engine.result",
     "Treatment": "ppdm_sql.treatments.treatment",

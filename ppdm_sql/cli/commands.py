@@ -131,6 +131,11 @@ def explain(release: str, database: str, wait: float, target: str) -> None:
     metavar="N",
     help="The version that the results come from (see release_info); the newest if left out.",
 )
+@click.option(
+    "--publication",
+    metavar="NAME",
+    help="The publication that they come from (see release_info), for pseudonyms of a recipient.",
+)
 @database
 @FORMAT
 def interpret(
@@ -139,6 +144,7 @@ def interpret(
     predicate: str | None,
     passing_others: bool,
     version: int | None,
+    publication: str | None,
     database: str,
     wait: float,
 ) -> None:
@@ -153,13 +159,17 @@ def interpret(
     with opened(database, wait) as owner:
         if predicate is not None:
             condition = owner.interpret(
-                release, predicate, passing_others=passing_others, version=version
+                release,
+                predicate,
+                passing_others=passing_others,
+                version=version,
+                publication=publication,
             )
             output.print_answer({"condition": condition.original})
             notes = condition.notes
         else:
             assert results is not None  # one of the two is there
-            table = owner.interpret_file(release, results, version=version)
+            table = owner.interpret_file(release, results, version=version, publication=publication)
             output.print_translated(table.table)
             notes = table.notes
         for note in notes:
@@ -167,7 +177,8 @@ def interpret(
 
 
 @cli.command(short_help="Write releases to a file for analysts.")
-@click.argument("releases", nargs=-1, required=True)
+@click.argument("releases", nargs=-1)
+@click.option("--study", metavar="NAME", help="All releases of a study, instead of RELEASES.")
 @click.option(
     "--to",
     "target",
@@ -176,7 +187,12 @@ def interpret(
     help="A file: study.duckdb. A folder of Parquet files: study/.",
 )
 @click.option("--as", "form", type=click.Choice(("duckdb", "parquet")), hidden=True)
-@click.option("--unlinkable", is_flag=True, help="Give each release pseudonyms of its own.")
+@click.option("--unlinkable", is_flag=True, help="The same as --linkable publication.")
+@click.option(
+    "--linkable",
+    type=click.Choice(("recipient", "publication", "always")),
+    help="Where pseudonyms are the same: for this recipient, in this publication, or always.",
+)
 @click.option("--recipient", metavar="NAME", help="Who gets it: recorded in the ledger.")
 @click.option("--strict", is_flag=True, help="Publish nothing if there is a warning.")
 @click.option(
@@ -187,9 +203,11 @@ def interpret(
 @QUIET
 def publish(
     releases: tuple[str, ...],
+    study: str | None,
     target: str,
     form: str | None,
     unlinkable: bool,
+    linkable: str | None,
     recipient: str | None,
     strict: bool,
     accept: tuple[str, ...],
@@ -197,12 +215,19 @@ def publish(
     wait: float,
 ) -> None:
     """Write RELEASES to a new file for analysts; an earlier publication there is replaced at once."""
+    if bool(releases) == bool(study):
+        raise PpdmError("name releases, or write --study and its name", code="usage")
+    linkable = "publication" if unlinkable else linkable
     with opened(database, wait) as owner, show_progress(owner) as bar:
-        done = owner.publish(
-            *releases,
+        call = (
+            partial(owner.publish, *releases)
+            if study is None
+            else partial(owner.publish_study, study)
+        )
+        done = call(
             to=target,
             format=form,
-            unlinkable=unlinkable,
+            linkable=linkable,
             recipient=recipient,
             strict=strict,
             accept=accept,

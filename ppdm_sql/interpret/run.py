@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,11 @@ from ppdm_sql.interpret.wording import shown
 from ppdm_sql.language.script import parse_name
 from ppdm_sql.language.syntax import FileSource, InterpretTable, TableSource
 from ppdm_sql.release.compile import rows_with, source_table
+from ppdm_sql.release.key_scope import under_keys
 from ppdm_sql.release.releases import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -77,20 +79,20 @@ class ResultsTable:
 
 def interpret_predicate(releases: Releases, statement: InterpretPredicate) -> Interpreted:
     """Translate a condition."""
-    rewriter, said = _rewriter(releases, _wanted(statement))
-    names = [name for rule in rewriter.release.released_rules for name in rule.names]
-    reader = Reader(rewriter.release.name, names, statement.passes_others)
-    text = statement.predicate
-    span = statement.predicate_span or Span(text, 0, len(text))
-    done = rewriter.rewrite(reader.read(span))
-    return Interpreted(shown(done.tree), (*said, *done.notes), done.is_complete)
+    with _rewriter(releases, _wanted(statement)) as (rewriter, said):
+        names = [name for rule in rewriter.release.released_rules for name in rule.names]
+        reader = Reader(rewriter.release.name, names, statement.passes_others)
+        text = statement.predicate
+        span = statement.predicate_span or Span(text, 0, len(text))
+        done = rewriter.rewrite(reader.read(span))
+        return Interpreted(shown(done.tree), (*said, *done.notes), done.is_complete)
 
 
 def interpret_table(releases: Releases, statement: InterpretTable) -> ResultsTable:
     """Translate a table of results that the owner's database has."""
-    reading = _rewriter(releases, _wanted(statement))
-    rows = _read(releases, TableSource(statement.table, statement.table_span))
-    return _translated(rows, reading)
+    with _rewriter(releases, _wanted(statement)) as reading:
+        rows = _read(releases, TableSource(statement.table, statement.table_span))
+        return _translated(rows, reading)
 
 
 def interpret_results(
@@ -99,23 +101,27 @@ def interpret_results(
     """Translate a table of results by its name, or one that is at hand."""
     if isinstance(results, str):
         named = InterpretTable(
-            wanted.name, parse_name(results, "the name of a table"), wanted.version
+            wanted.name,
+            parse_name(results, "the name of a table"),
+            wanted.version,
+            publication=wanted.publication,
         )
         return interpret_table(releases, named)
     rows, sets = (results, ()) if isinstance(results, pa.Table) else _from_frame(results)
-    return _translated(rows, _rewriter(releases, wanted), sets)
+    with _rewriter(releases, wanted) as reading:
+        return _translated(rows, reading, sets)
 
 
 def interpret_file(releases: Releases, wanted: Wanted, path: Path) -> ResultsTable:
     """Translate a CSV or Parquet file of results, or the lines of any other text."""
-    reading = _rewriter(releases, wanted)
-    if path.suffix.lower() in _TABLES:
-        return _translated(_read(releases, FileSource(str(path))), reading)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise BindError(f"'{path}' cannot be read as text", code="not_read") from None
-    return _translated(pa.table({"text": pa.array(lines, pa.string())}), reading)
+    with _rewriter(releases, wanted) as reading:
+        if path.suffix.lower() in _TABLES:
+            return _translated(_read(releases, FileSource(str(path))), reading)
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise BindError(f"'{path}' cannot be read as text", code="not_read") from None
+        return _translated(pa.table({"text": pa.array(lines, pa.string())}), reading)
 
 
 def _translated(
@@ -155,13 +161,25 @@ def _is_set(value: object) -> bool:
 
 
 def _wanted(statement: InterpretPredicate | InterpretTable) -> Wanted:
-    return Wanted(statement.name, statement.version, statement.span, statement.version_span)
+    return Wanted(
+        statement.name,
+        statement.version,
+        statement.span,
+        statement.version_span,
+        statement.publication,
+    )
 
 
-def _rewriter(releases: Releases, wanted: Wanted) -> tuple[Rewriter, tuple[str, ...]]:
-    """Return what translates results of a version, and what is to be said of the choice."""
+@contextmanager
+def _rewriter(releases: Releases, wanted: Wanted) -> Iterator[tuple[Rewriter, tuple[str, ...]]]:
+    """Give what translates results of a version, and what is to be said of the choice."""
     version, said = releases.open_wanted(wanted)
-    return Rewriter(version.release, version.parameters, _SourceValues(version)), said
+    with ExitStack() as stack:
+        keyed = version
+        if wanted.publication is not None:
+            publication = releases.publication_of(wanted).publication
+            keyed = stack.enter_context(under_keys(releases.keys, version, publication))
+        yield Rewriter(version.release, version.parameters, _SourceValues(keyed)), said
 
 
 def _read(releases: Releases, source: TableSource | FileSource) -> pa.Table:

@@ -51,12 +51,17 @@ def parse_generalize(cursor: Cursor) -> GeneralizeClause:
             "write when to stop generalizing: UNTIL k = 5",
         )
     cursor.advance()
+    targets = parse_targets(cursor)
+    percent = parse_percent(cursor) if cursor.take("SUPPRESS") else 0
+    return GeneralizeClause(tuple(columns), targets, when, percent, cursor.span_from(start))
+
+
+def parse_targets(cursor: Cursor) -> tuple[TargetClause, ...]:
+    """Take the targets behind UNTIL."""
     targets = [_target(cursor)]
     while cursor.take(","):
         targets.append(_target(cursor))
-    percent = _percent(cursor) if cursor.take("SUPPRESS") else 0
-    span = cursor.span_from(start)
-    return GeneralizeClause(tuple(columns), tuple(targets), when, percent, span)
+    return tuple(targets)
 
 
 def _column(cursor: Cursor) -> GeneralizedColumn:
@@ -112,7 +117,8 @@ def _target(cursor: Cursor) -> TargetClause:
     return TargetClause(word, comparison, value, column, number, hierarchy, span)
 
 
-def _percent(cursor: Cursor) -> int | float:
+def parse_percent(cursor: Cursor) -> int | float:
+    """Take AT MOST n PERCENT, after SUPPRESS."""
     cursor.expect("AT", "MOST n PERCENT")
     cursor.expect("MOST", "n PERCENT")
     start = cursor.word

@@ -13,19 +13,23 @@ if TYPE_CHECKING:
 
 _WRITE = "write WHERE and a condition in released terms, or TABLE and the name of a table"
 _WRITE_VERSION = "write VERSION 2; release_info of a published file says which version it holds"
+_WRITE_PUBLICATION = "write PUBLICATION '…'; release_info of a published file says its name"
 _MOST_DIGITS = 18
 
 
 def parse_interpret_release(cursor: Cursor) -> InterpretPredicate | InterpretTable:
-    """INTERPRET RELEASE name [VERSION n] { [PASSING OTHERS] WHERE predicate | TABLE table }."""
+    """INTERPRET RELEASE name [VERSION n | PUBLICATION 'p'] { [PASSING OTHERS] WHERE … | TABLE … }."""
     cursor.expect("INTERPRET")
     cursor.expect("RELEASE")
     name, span = cursor.qualified_name("the name of the release")
     version, version_span = _version(cursor)
+    publication = None
+    if version is None and cursor.take("PUBLICATION"):
+        publication, version_span = _publication(cursor)
     if cursor.take("TABLE"):
         table, table_span = cursor.qualified_name("the name of a table")
         cursor.expect_end()
-        return InterpretTable(name, table, version, span, table_span, version_span)
+        return InterpretTable(name, table, version, span, table_span, version_span, publication)
     passes_others = cursor.take("PASSING", "OTHERS")
     if not cursor.take("WHERE"):
         hint = "VERSION stands before PASSING OTHERS" if cursor.at("VERSION") else _WRITE
@@ -36,7 +40,9 @@ def parse_interpret_release(cursor: Cursor) -> InterpretPredicate | InterpretTab
     while cursor.word.shape is not Shape.END:
         cursor.advance()
     text = cursor.span_from(first)
-    return InterpretPredicate(name, text.source, passes_others, version, span, text, version_span)
+    return InterpretPredicate(
+        name, text.source, passes_others, version, span, text, version_span, publication
+    )
 
 
 def _version(cursor: Cursor) -> tuple[int, Span] | tuple[None, None]:
@@ -47,3 +53,13 @@ def _version(cursor: Cursor) -> tuple[int, Span] | tuple[None, None]:
         cursor.fail(f"expected the number of a version, found {cursor.found()}", _WRITE_VERSION)
     cursor.advance()
     return int(word.text), word.span
+
+
+def _publication(cursor: Cursor) -> tuple[str, Span]:
+    word = cursor.word
+    if word.shape is not Shape.STRING or not word.text:
+        cursor.fail(
+            f"expected the name of a publication, found {cursor.found()}", _WRITE_PUBLICATION
+        )
+    cursor.advance()
+    return word.text, word.span

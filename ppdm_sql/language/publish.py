@@ -26,8 +26,8 @@ def parse_publish_release(cursor: Cursor) -> PublishRelease:
             f"expected ',' or TO after the name of a release, found {cursor.found()}",
             "write PUBLISH RELEASE a, b TO 'study.duckdb'",
         )
-    path, path_span = _path(cursor)
-    format_, format_span = _format(cursor) if cursor.at("(") else (None, None)
+    path, path_span = parse_path(cursor)
+    format_, format_span = parse_format(cursor) if cursor.at("(") else (None, None)
     options = parse_options(cursor) if cursor.take("WITH") else ()
     cursor.expect_end(("(FORMAT parquet)", "WITH"))
     span = cursor.span_from(start)
@@ -46,7 +46,8 @@ def _release(cursor: Cursor) -> ReleaseName:
     return ReleaseName(*cursor.qualified_name("the name of a release"))
 
 
-def _path(cursor: Cursor) -> tuple[str, Span]:
+def parse_path(cursor: Cursor) -> tuple[str, Span]:
+    """Take the file that something is written to."""
     word = cursor.word
     if word.shape is not Shape.STRING:
         cursor.fail(
@@ -56,7 +57,8 @@ def _path(cursor: Cursor) -> tuple[str, Span]:
     return word.text, word.span
 
 
-def _format(cursor: Cursor) -> tuple[str, Span]:
+def parse_format(cursor: Cursor) -> tuple[str, Span]:
+    """Take (FORMAT word)."""
     cursor.expect("(")
     cursor.expect("FORMAT", "inside the parentheses")
     name, span = cursor.name("the name of a format")

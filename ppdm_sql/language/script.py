@@ -34,6 +34,15 @@ from ppdm_sql.language.release import (
     parse_drop_release,
     parse_refresh_release,
 )
+from ppdm_sql.language.study import (
+    parse_audit_study,
+    parse_create_study,
+    parse_describe_study,
+    parse_drop_study,
+    parse_publish_study,
+    parse_refresh_study,
+    parse_show_studies,
+)
 from ppdm_sql.language.syntax import OwnStatement, PlainSql, Statement
 from ppdm_sql.language.tokens import Shape, Word, words
 
@@ -72,9 +81,22 @@ _OURS: tuple[tuple[tuple[str, ...], StatementParser], ...] = (
     (("PUBLISH", "RELEASE"), parse_publish_release),
     (("SHOW", "PUBLICATIONS"), parse_show_publications),
     (("AUDIT", "RELEASE"), parse_audit_release),
+    (("CREATE", "STUDY"), parse_create_study),
+    (("CREATE", "OR", "REPLACE", "STUDY"), parse_create_study),
+    (("REFRESH", "STUDY"), parse_refresh_study),
+    (("PUBLISH", "STUDY"), parse_publish_study),
+    (("AUDIT", "STUDY"), parse_audit_study),
+    (("DROP", "STUDY"), parse_drop_study),
+    (("DESCRIBE", "STUDY"), parse_describe_study),
+    (("SHOW", "STUDIES"), parse_show_studies),
 )
 
-_DESCRIBES = (parse_describe_release, parse_describe_agreement, parse_describe_hierarchy)
+_DESCRIBES = (
+    parse_describe_release,
+    parse_describe_agreement,
+    parse_describe_hierarchy,
+    parse_describe_study,
+)
 
 STATEMENTS = tuple(" ".join(opening) for opening, _ in _OURS)
 """The openings of our statements, for hints."""

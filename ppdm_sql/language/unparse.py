@@ -9,19 +9,23 @@ from __future__ import annotations
 from ppdm_sql.language.syntax import (
     Argument,
     AuditRelease,
+    AuditStudy,
     ColumnName,
     ColumnRule,
     CreateAgreement,
     CreateHierarchy,
     CreateRelease,
+    CreateStudy,
     DateBody,
     DescribeAgreement,
     DescribeHierarchy,
     DescribeRelease,
+    DescribeStudy,
     DigitsBody,
     DropAgreement,
     DropHierarchy,
     DropRelease,
+    DropStudy,
     ExplainHierarchies,
     ExplainRelease,
     ExportAgreement,
@@ -35,13 +39,16 @@ from ppdm_sql.language.syntax import (
     Option,
     PlainSql,
     PublishRelease,
+    PublishStudy,
     QuerySource,
     RangesBody,
     RefreshRelease,
+    RefreshStudy,
     ShowAgreements,
     ShowHierarchies,
     ShowPublications,
     ShowReleases,
+    ShowStudies,
     ShowTreatments,
     Source,
     Statement,
@@ -82,11 +89,11 @@ def unparse(statement: Statement) -> str:
             return "SHOW HIERARCHIES"
         case ExplainHierarchies(name):
             return f"EXPLAIN HIERARCHIES FOR RELEASE {_qualified(name)}"
-        case InterpretPredicate(name, predicate, passes_others, version):
+        case InterpretPredicate(name, predicate, passes_others):
             others = " PASSING OTHERS" if passes_others else ""
-            return f"{_interpret(name, version)}{others} WHERE {predicate}"
-        case InterpretTable(name, table, version):
-            return f"{_interpret(name, version)} TABLE {_qualified(table)}"
+            return f"{_interpret(statement)}{others} WHERE {predicate}"
+        case InterpretTable(name, table):
+            return f"{_interpret(statement)} TABLE {_qualified(table)}"
         case PublishRelease():
             return _publish(statement)
         case CreateAgreement(name, rules):
@@ -106,6 +113,20 @@ def unparse(statement: Statement) -> str:
             return "SHOW PUBLICATIONS"
         case AuditRelease():
             return _audit(statement)
+        case CreateStudy():
+            return _study(statement)
+        case DropStudy(name, if_exists):
+            return f"DROP STUDY {'IF EXISTS ' if if_exists else ''}{_name(name)}"
+        case RefreshStudy(name):
+            return f"REFRESH STUDY {_name(name)}"
+        case DescribeStudy(name):
+            return f"DESCRIBE STUDY {_name(name)}"
+        case ShowStudies():
+            return "SHOW STUDIES"
+        case PublishStudy(name, path, format_, options):
+            return f"PUBLISH STUDY {_name(name)} {_to(path, format_, options)}"
+        case AuditStudy(name, path):
+            return f"AUDIT STUDY {_name(name)}" + ("" if path is None else f" TO {_string(path)}")
         case PlainSql(text):
             return text
 
@@ -121,16 +142,38 @@ def _create(statement: CreateRelease) -> str:
     return text + (f"\n{_with(statement.options)}" if statement.options else "")
 
 
-def _interpret(name: QualifiedName, version: int | None) -> str:
-    return f"INTERPRET RELEASE {_qualified(name)}" + (
-        "" if version is None else f" VERSION {version}"
-    )
+def _interpret(statement: InterpretPredicate | InterpretTable) -> str:
+    text = f"INTERPRET RELEASE {_qualified(statement.name)}"
+    if statement.publication is not None:
+        return f"{text} PUBLICATION {_string(statement.publication)}"
+    return text if statement.version is None else f"{text} VERSION {statement.version}"
 
 
 def _publish(statement: PublishRelease) -> str:
     names = ", ".join(_qualified(release.name) for release in statement.releases)
-    text = f"PUBLISH RELEASE {names} TO {_string(statement.path)}"
-    text += f" (FORMAT {quote(statement.format)})" if statement.format else ""
+    return f"PUBLISH RELEASE {names} {_to(statement.path, statement.format, statement.options)}"
+
+
+def _to(path: str, format_: str | None, options: tuple[Option, ...]) -> str:
+    text = f"TO {_string(path)}" + (f" (FORMAT {quote(format_)})" if format_ else "")
+    return text + (f" {_with(options)}" if options else "")
+
+
+def _study(statement: CreateStudy) -> str:
+    person = _name(statement.person)
+    members = ", ".join(
+        _qualified(one.name)
+        + ("" if one.most_rows is None else f" AT MOST {one.most_rows} ROWS PER {person}")
+        for one in statement.members
+    )
+    text = f"CREATE {'OR REPLACE ' if statement.replace else ''}STUDY {_name(statement.name)}"
+    text += f" OF {members} PERSON {person}"
+    if statement.across is not None:
+        across = statement.across
+        text += f" UNTIL {', '.join(map(_target, across.targets))}"
+        if across.releases:
+            text += f" ACROSS {', '.join(_qualified(one.name) for one in across.releases)}"
+        text += f" SUPPRESS AT MOST {across.percent!r} PERCENT"
     return text + (f" {_with(statement.options)}" if statement.options else "")
 
 

@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, PpdmError, Refused, TreatmentError, placed_at
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateStudy
 from ppdm_sql.lifecycle.make_version import make_version
 from ppdm_sql.lifecycle.pseudonyms_apart import pseudonyms_apart
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
@@ -17,8 +19,10 @@ from ppdm_sql.release.bind import check_new_names
 from ppdm_sql.release.entities import with_entities
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
+from ppdm_sql.store.studies import list_studies
 
 if TYPE_CHECKING:
+    from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import CreateRelease, DropRelease, RefreshRelease
     from ppdm_sql.lifecycle.make_version import Made
     from ppdm_sql.release.releases import Releases
@@ -73,6 +77,7 @@ def drop_release(releases: Releases, statement: DropRelease) -> bool:
         if statement.if_exists and releases.find(statement.name) is None:
             return False
         entry = releases.entry(statement.name, statement.span)
+        _check_not_in_a_study(releases, entry.name, statement.span)
         name = QualifiedName((STORE_CATALOG, *entry.name.parts))
         there = Sources(engine).resolve(name)
         # The owner may have put a table in its place: that is not ours to drop.
@@ -80,6 +85,18 @@ def drop_release(releases: Releases, statement: DropRelease) -> bool:
             engine.run(exp.Drop(tables=[table_of(name)], kind="VIEW", exists=True))
         catalog.forget(engine, entry)
         return True
+
+
+def _check_not_in_a_study(releases: Releases, name: QualifiedName, span: Span | None) -> None:
+    for stored in list_studies(releases.engine):
+        for study in parse_script(stored.definition):
+            if isinstance(study, CreateStudy) and name in {one.name for one in study.members}:
+                raise BindError(
+                    f"'{name}' is part of study '{stored.name}'",
+                    span,
+                    f"write DROP STUDY {stored.name} first, or CREATE OR REPLACE STUDY without it",
+                    code="in_use",
+                )
 
 
 def _check_free(statement: CreateRelease, sources: Sources) -> None:

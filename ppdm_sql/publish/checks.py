@@ -13,6 +13,7 @@ from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.lifecycle.averages import noise_that_averages
 from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
 from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
+from ppdm_sql.publish.shown_by_person import linked_k
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.release.acceptance import raise_unaccepted
 from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query
@@ -45,7 +46,9 @@ def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str
     return tuple(f"{version.entry.name}: {one}" for one in go_together(version, found, accepted))
 
 
-def verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
+def verify_targets(
+    version: Version, snapshot: Snapshot, accepted: tuple[Acceptance, ...]
+) -> tuple[str, ...]:
     """Hold the rows of today against what a version promises; return the targets it reaches.
 
     GENERALIZE is measured again: rows that came since the release was made are in it, too. Raises
@@ -64,7 +67,7 @@ def verify_targets(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[
     only = " (high class only)" if grouping.when is not None else ""
     said = [f"{target}{only}" for target in grouping.targets]
     if linked is not None:
-        said.append(f"k = {linked.k} over all rows of a person{only}")
+        said.append(f"k = {linked_k(snapshot)} over all rows of a person{only}")
     if grouping.hides_sensitive(version.release):
         said.append("rows kept as * show no SENSITIVE value")
     return tuple(said)

@@ -14,6 +14,7 @@ from ppdm_sql.lifecycle.identifying import FEWEST, MOSTLY, share_alone
 from ppdm_sql.names import Name
 from ppdm_sql.release.ancestry import passed_releases
 from ppdm_sql.release.compile import source_table
+from ppdm_sql.release.key_scope import linking
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.publications import list_publications
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.names import QualifiedName
     from ppdm_sql.publish.earlier_versions import EarlierVersions
-    from ppdm_sql.release.model import BoundRule, Release, Step
+    from ppdm_sql.release.model import Release
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import (
@@ -43,20 +44,19 @@ _FEW_ROWS = 10
 _JOINED = "whoever holds them can join the rows of one person"
 
 
-def linking(release: Release) -> Iterator[tuple[BoundRule, Step, str]]:
-    """Return the treatments whose values meet equal ones elsewhere, and where they meet."""
-    for stage in range(release.depth):
-        for rule, step in release.stage(stage):
-            if step.treatment.traits.links_rows:
-                yield rule, step, step.treatment.link()
-
-
 def refuse_other_links(releases: Releases, version: Version) -> None:
     """Raise where rows stay linked by what no other key changes.
 
     A column of another release carries that one's pseudonyms; a mapping that has one alias a
     person is one.
     """
+    if version.release.agreement is not None and any(linking(version.release)):
+        raise Refused(
+            f"'{version.entry.name}' is made under an agreement, so that sites can join on its"
+            " pseudonyms",
+            hint="leave unlinkable out, or release the table without the agreement",
+            code="not_agreed",
+        )
     sources = Sources(releases.engine)
     for rule in version.release.released_rules:
         if any(one.is_always_null or one.draws_from_keys for one in rule.traits):
@@ -158,8 +158,8 @@ def shared_links(links: LinksByName) -> Iterator[str]:
     groups = dict.fromkeys(tuple(names) for names in holders.values() if len(names) > 1)
     for names in groups:
         yield (
-            f"{' and '.join(names)} share pseudonyms: {_JOINED}; WITH (unlinkable = true) gives "
-            "each release its own"
+            f"{' and '.join(names)} share pseudonyms: {_JOINED}; if they should not be joined, publish"
+            " them apart, each WITH (unlinkable = true)"
         )
 
 
@@ -177,7 +177,8 @@ def links_before(
     earlier = {
         (one.release, one.release_id, one.version): one
         for one in list_publications(releases.engine)
-        if one.publication.name != publication.name and not one.publication.unlinkable
+        if one.publication.name != publication.name
+        and _scope(one.publication) == _scope(publication)
     }
     again = {(release.entry.release_id, _names(release)) for release, _ in outgoing}
     links_then: dict[object, frozenset[Link] | None] = {}
@@ -211,6 +212,12 @@ def links_before(
                 f"{release.entry.name} shares pseudonyms with {' and '.join(others)}, which {verb} "
                 f"published before: {_JOINED}; WITH (unlinkable = true) gives each publication its own"
             )
+
+
+def _scope(publication: Publication) -> str | None:
+    """Return what the pseudonyms of a publication meet in; of an earlier program, nothing."""
+    is_alone = publication.unlinkable and publication.key_scope is None
+    return publication.name if is_alone else publication.key_scope
 
 
 def _names(published: PublishedRelease | Outgoing) -> frozenset[str]:

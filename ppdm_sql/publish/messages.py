@@ -12,7 +12,7 @@ from ppdm_sql.errors import PrivacyWarning
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.publish.run import Published
+    from ppdm_sql.publish.written import Published
     from ppdm_sql.store.publications import PublishedRelease
 
 _SHOW = pa.schema(

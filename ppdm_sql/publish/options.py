@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.release.acceptance import OPTION as ACCEPT
+from ppdm_sql.release.key_scope import publication_scope, recipient_scope
 from ppdm_sql.release.options import unknown_option
 
 if TYPE_CHECKING:
+    from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import PublishRelease
 
 DUCKDB, PARQUET = "duckdb", "parquet"
 _ENDINGS = {DUCKDB: (".duckdb", ".db", ".ddb"), PARQUET: ("/", ".parquet")}
 _OTHER_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".arrow", ".feather", ".sqlite")
 _CALLED = {DUCKDB: "DuckDB file", PARQUET: "folder of Parquet files"}
+ALWAYS, RECIPIENT, PUBLICATION = "always", "recipient", "publication"
+LINKABLE = (RECIPIENT, PUBLICATION, ALWAYS)
+"""Where pseudonyms meet: in everything that is published, in what one recipient gets, or in one
+publication."""
 _OPTIONS: dict[str, tuple[type, str]] = {
     "unlinkable": (bool, "true or false"),
+    "linkable": (str, "'recipient', 'publication' or 'always'"),
     "strict": (bool, "true or false"),
     "recipient": (str, "a text"),
     ACCEPT: (tuple, "a list of codes"),
@@ -29,9 +36,17 @@ _OPTIONS: dict[str, tuple[type, str]] = {
 class Options:
     """What WITH says of a publication."""
 
-    unlinkable: bool = False
+    linkable: str = ALWAYS
     is_strict: bool = False
     recipient: str | None = None
+
+    def key_scope(self, publication: str) -> str | None:
+        """Return whose pseudonyms a publication has; None: those of the store."""
+        if self.linkable == PUBLICATION:
+            return publication_scope(publication)
+        if self.linkable == RECIPIENT and self.recipient is not None:
+            return recipient_scope(self.recipient)
+        return None
 
 
 def format_of(statement: PublishRelease) -> str:
@@ -57,21 +72,38 @@ def format_of(statement: PublishRelease) -> str:
     return written or by_path or DUCKDB
 
 
-def options_of(statement: PublishRelease) -> Options:
+def options_of(statement: PublishRelease, linkable: str = ALWAYS) -> Options:
     """Return every option, given or by default; fail on any that does not exist."""
     given: dict[str, object] = {}
+    spans: dict[str, Span | None] = {}
     for option in statement.options:
         if option.name not in _OPTIONS:
             raise unknown_option(option, _OPTIONS)
         kind, said = _OPTIONS[option.name]
-        if not isinstance(option.value, kind) or option.value == "":
+        is_word = option.name != "linkable" or option.value in LINKABLE
+        if not isinstance(option.value, kind) or option.value == "" or not is_word:
             raise BindError(
                 f"option '{option.name}' must be {said}", option.span, code="bad_option"
             )
-        given[option.name] = option.value
+        given[option.name], spans[option.name] = option.value, option.span
+    if given.get("unlinkable") and "linkable" in given:
+        raise BindError(
+            "unlinkable = true is linkable = 'publication'",
+            spans["linkable"],
+            "write one of the two",
+            code="bad_option",
+        )
+    linkable = str(given.get("linkable", linkable))
+    if given.get("unlinkable"):
+        linkable = PUBLICATION
     recipient = given.get("recipient")
+    if linkable == RECIPIENT and recipient is None:
+        raise BindError(
+            "the recipient is missing: each recipient gets pseudonyms of its own",
+            spans.get("linkable") or statement.span,
+            "write WITH (recipient = 'uni-north'), or linkable = 'publication' or 'always'",
+            code="no_recipient",
+        )
     return Options(
-        bool(given.get("unlinkable")),
-        bool(given.get("strict")),
-        str(recipient) if recipient is not None else None,
+        linkable, bool(given.get("strict")), str(recipient) if recipient is not None else None
     )

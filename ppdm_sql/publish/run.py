@@ -2,55 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppdm_sql.delivery.destinations import DatabaseFile, ParquetFolder
 from ppdm_sql.delivery.place import Place, target_of
 from ppdm_sql.delivery.release_info import INFO
 from ppdm_sql.delivery.workplace import workplace
-from ppdm_sql.errors import (
-    BindError,
-    EngineError,
-    EngineKind,
-    PpdmError,
-    Refused,
-    StoreError,
-    placed_at,
-    plural,
-)
-from ppdm_sql.names import Name, QualifiedName, chain
-from ppdm_sql.publish.checks import (
-    check_again,
-    check_pseudonyms,
-    compare,
-    refuse_identifiers,
-    verify_targets,
-)
-from ppdm_sql.publish.disclosed_together import disclosed_together, persons_of, published_columns
+from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError, Refused, StoreError
+from ppdm_sql.publish.disclosed_together import disclosed_together
 from ppdm_sql.publish.earlier_versions import EarlierVersions
-from ppdm_sql.publish.linking import (
-    linking,
-    links_before,
-    links_of,
-    shared_links,
-)
-from ppdm_sql.publish.options import DUCKDB, PARQUET, format_of, options_of
+from ppdm_sql.publish.linking import links_before, shared_links
+from ppdm_sql.publish.options import ALWAYS, DUCKDB, PARQUET, PUBLICATION, format_of, options_of
 from ppdm_sql.publish.settling import settle_publications
-from ppdm_sql.publish.snapshot import as_published, frozen_source, shuffled, taken
-from ppdm_sql.publish.target_check import check_targets
-from ppdm_sql.publish.unlinkable import under_keys
-from ppdm_sql.release.acceptance import accepted_in
-from ppdm_sql.release.version import released
-from ppdm_sql.store import parameters
+from ppdm_sql.publish.write import Writing, write
+from ppdm_sql.publish.written import Published
 from ppdm_sql.store.publications import (
     DONE,
     PENDING,
-    Outgoing,
     Publication,
-    PublishedRelease,
     list_publications,
     new_name,
     record_publication,
@@ -58,17 +29,13 @@ from ppdm_sql.store.publications import (
 )
 
 if TYPE_CHECKING:
-    from ppdm_sql.delivery.destinations import Destination
-    from ppdm_sql.delivery.release_info import Info
+    from pathlib import Path
+
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import PublishRelease
-    from ppdm_sql.publish.linking import Link
-    from ppdm_sql.release.acceptance import Acceptance
+    from ppdm_sql.names import QualifiedName
+    from ppdm_sql.publish.write import Together
     from ppdm_sql.release.releases import Releases
-    from ppdm_sql.release.version import Version
-    from ppdm_sql.store.agreements import Agreement
-    from ppdm_sql.store.catalog import ColumnEntry, Entry
-    from ppdm_sql.store.publications import PublishedColumn
 
 _FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
     DUCKDB: DatabaseFile,
@@ -84,94 +51,9 @@ _SHADOWS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
-    """One release as it was written."""
-
-    entry: Entry
-    rows: int
-    treatments: str
-    targets: tuple[str, ...]
-    links: frozenset[Link] = field(repr=False)
-    """What its pseudonyms share with those of other releases; secret."""
-    agreement: Agreement | None
-    """The agreement with other sites that it was made under."""
-    accepted: tuple[Acceptance, ...]
-    """What its owner accepted."""
-    version: Version = field(repr=False)
-    persons: int | None
-    columns: tuple[PublishedColumn, ...] = field(repr=False)
-    warnings: tuple[str, ...]
-    """What is to be said of its rows alone."""
-
-    @property
-    def outgoing(self) -> Outgoing:
-        """What the ledger keeps of it."""
-        return Outgoing(self.entry, self.rows, self.persons, self.columns)
-
-    def info(self, publication: Publication) -> Info:
-        """Return what `release_info` says of it."""
-        return {
-            "release": str(self.entry.name),
-            "version": self.entry.version,
-            "published_at": publication.published_at,
-            "rows": self.rows,
-            "treatments": self.treatments,
-            "targets": ", ".join(self.targets) or None,
-            "publication": publication.name,
-            "agreement": self.agreement.fingerprint if self.agreement else None,
-            "accepted": ", ".join(map(str, self.accepted)) or None,
-        }
-
-    def published(self, publication: Publication) -> PublishedRelease:
-        """Return what the ledger says of it."""
-        entry = self.entry
-        return PublishedRelease(
-            publication,
-            entry.name,
-            entry.version,
-            self.rows,
-            entry.release_id,
-            self.persons,
-            self.columns,
-        )
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Published:
-    """What was published: where it is, which versions, what was warned of."""
-
-    publication: Publication
-    releases: tuple[PublishedRelease, ...]
-    warnings: tuple[str, ...]
-    replaced: datetime | None = None
-    """When what stood there before was published, in UTC."""
-
-    @property
-    def path(self) -> Path:
-        """The file, or the folder."""
-        return Path(self.publication.path)
-
-    @property
-    def message(self) -> str:
-        """What was done, in one sentence."""
-        listed = ", ".join(
-            f"{one.release} (version {one.version}, {plural(one.rows, 'row')})"
-            for one in self.releases
-        )
-        said = f"published {listed} to '{self.publication.path}'"
-        if self.replaced is not None:
-            said += f", in place of the publication of {self.replaced:%Y-%m-%d %H:%M} (UTC)"
-        return said
-
-    def __repr__(self) -> str:
-        return f"<{self.message}>"
-
-    def __str__(self) -> str:
-        return self.message
-
-
-def publish(releases: Releases, statement: PublishRelease) -> Published:
+def publish(
+    releases: Releases, statement: PublishRelease, together: Together | None = None
+) -> Published:
     """Write releases to a new file or folder and put it in its place, all or nothing."""
     engine = releases.engine
     if engine.in_transaction():
@@ -184,24 +66,28 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
     format_ = format_of(statement)
     make = _FORMATS[format_]
     _refuse_shadows(engine, statement)
-    options = options_of(statement)
+    options = options_of(statement, ALWAYS if together is None else together.linkable)
     names = _full_names(releases, statement)
     wanted = Place(statement.path, format_ != DUCKDB, statement.path_span)
     target = target_of(wanted, names)
+    name = new_name()
     publication = Publication(
-        new_name(),
+        name,
         datetime.now(UTC).replace(tzinfo=None, microsecond=0),
         str(target),
         format_,
-        options.unlinkable,
+        options.linkable == PUBLICATION,
         options.recipient,
+        study=None if together is None else together.study,
+        key_scope=options.key_scope(name),
     )
     replaced = _published_there(engine, target)
     with workplace(target.parent) as place:
         destination = make(engine, place / target.name)
+        writing = Writing(releases, statement, publication, destination)
         try:
             with destination, engine.transaction():
-                written = _write(releases, statement, _Writing(publication, destination))
+                written, settled = write(writing, together)
         except EngineError as error:
             raise _could_not_write(error, target) from None
         signers = {one.agreement.fingerprint: one.agreement for one in written if one.agreement}
@@ -210,8 +96,9 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         links = {one.entry.name: one.links for one in written}
         earlier = EarlierVersions(releases)
         warnings = (
+            *settled.warnings,
             *(warning for one in written for warning in one.warnings),
-            *shared_links(links),
+            *(shared_links(links) if together is None else ()),
             *links_before(earlier, publication, [(one.outgoing, one.links) for one in written]),
             *disclosed_together(
                 earlier, publication, [(one.outgoing, one.version) for one in written]
@@ -236,7 +123,7 @@ def publish(releases: Releases, statement: PublishRelease) -> Published:
         _record_done(engine, publication)
     publication = replace(publication, state=DONE)
     listed = tuple(one.published(publication) for one in written)
-    return Published(publication, listed, warnings, replaced)
+    return Published(publication, listed, warnings, replaced, settled.notes)
 
 
 def _published_there(engine: Engine, target: Path) -> datetime | None:
@@ -259,74 +146,6 @@ def _record_done(engine: Engine, publication: Publication) -> None:
             hint="free some disk space and open the database again, which records it",
             code="not_recorded",
         ) from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Writing:
-    """What is being written, and where."""
-
-    publication: Publication
-    destination: Destination
-
-
-def _write(releases: Releases, statement: PublishRelease, writing: _Writing) -> tuple[Written, ...]:
-    written = []
-    for release in statement.releases:
-        entry = releases.entry(release.name, release.span)
-        with placed_at(release.span):
-            version = releases.open(entry)
-            written.append(_write_release(releases, version, statement, writing))
-    return tuple(written)
-
-
-def _write_release(
-    releases: Releases, version: Version, wanted: PublishRelease, writing: _Writing
-) -> Written:
-    publication, destination = writing.publication, writing.destination
-    engine, entry = version.engine, version.entry
-    releases.on_stage(f"writing {entry.name}")
-    parameters.read_row(engine, entry.storage, entry.tables)  # without it, no row would leave
-    columns = released(version.columns)
-    comments = {column.name: _comment(column) for column in columns}
-    links = links_of(releases, version.release)
-    is_renamed = publication.unlinkable and bool(links)
-    listed = [Name(column.name) for column in version.columns]
-    accepted = (*version.release.accepted, *accepted_in(wanted.options, listed))
-    with frozen_source(version) as fixed:
-        warnings = check_again(fixed, accepted)
-        with under_keys(releases, fixed, publication) as keyed, taken(keyed) as snapshot:
-            refuse_identifiers(snapshot)
-            check_targets(snapshot)
-            one = Written(
-                entry,
-                snapshot.count(),
-                ", ".join(f"{Name(column.name)}: {_words(column)}" for column in columns),
-                verify_targets(fixed, accepted),
-                frozenset() if is_renamed else links,
-                releases.agreement_of(version.release),
-                accepted,
-                version,
-                persons_of(fixed),
-                published_columns(version),
-                warnings,
-            )
-            shown = as_published(snapshot, publication.format == PARQUET)
-            rows = shuffled(snapshot, shown)
-            written = destination.write(entry.name, rows, comments, one.info(publication))
-            releases.on_stage(f"checking {entry.name}")
-            compare(snapshot, shown, written)
-        if is_renamed:
-            names = (name.text for rule, _, _ in linking(fixed.release) for name in rule.names)
-            check_pseudonyms(fixed, written, list(dict.fromkeys(names)))
-    return one
-
-
-def _comment(column: ColumnEntry) -> str:
-    return f"{column.role}, {_words(column)}"
-
-
-def _words(column: ColumnEntry) -> str:
-    return chain(column.treatments)
 
 
 def _full_names(releases: Releases, statement: PublishRelease) -> list[QualifiedName]:

@@ -24,7 +24,7 @@ from ppdm_sql.release.version import released
 from ppdm_sql.treatments.kernels.shuffle import shuffle
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.language.syntax import Source
@@ -109,10 +109,14 @@ def _used_columns(release: Release) -> list[Name]:
 
 
 @contextmanager
-def taken(version: Version) -> Iterator[Snapshot]:
-    """Give a version's rows as they are now, beside the owner's database and for a while."""
+def taken(version: Version, more: Mapping[str, exp.Expr]) -> Iterator[Snapshot]:
+    """Give a version's rows as they are now, beside the owner's database and for a while.
+
+    `more` is kept beside them.
+    """
     engine = version.engine
     carried, identifiers = _carried(version)
+    carried |= more
     grouping = find_grouping(version.release)
     rows = (
         rows_with(version, carried)

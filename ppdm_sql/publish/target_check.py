@@ -21,11 +21,13 @@ from ppdm_sql.release.compile import source_table
 from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.publish.snapshot import Snapshot
 
 _CLASS, _PERSON, _VALUE = "c", "p", "v"
-_SHOWN, _WHOLE = "shown", "whole"
+_SHOWN, _WHOLE, _MISSED_CLASSES = "shown", "whole", "missed"
 _ORDERED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
 _COUNTED = ("k", "l")
 _MOST_CELLS = 20_000_000
@@ -63,9 +65,10 @@ _MISSED = {
             HAVING max(n) >= :number * coalesce(sum(n) FILTER (WHERE r >= :value), 0) * (1 - 1e-12)
         ) AS missed"""),
     "alpha": _parsed("""
-        SELECT count(*) AS n FROM (SELECT c, max(n) AS most FROM shares GROUP BY c) AS s
-        JOIN (SELECT c, count(DISTINCT p) + bool_or(p IS NULL)::INT AS n FROM shown GROUP BY c) AS m
-        ON s.c = m.c WHERE most > (:value + 1e-9) * m.n"""),
+        SELECT count(*) AS n FROM (
+            SELECT s.c FROM (SELECT c, max(n) AS most FROM shares GROUP BY c) AS s
+            JOIN (SELECT c, count(DISTINCT p) + bool_or(p IS NULL)::INT AS n FROM shown GROUP BY c) AS m
+            ON s.c = m.c WHERE most > (:value + 1e-9) * m.n) AS missed"""),
 }
 _EQUAL = _parsed("""
     SELECT count(*) AS n FROM (
@@ -102,8 +105,50 @@ def check_targets(snapshot: Snapshot) -> None:
             )
 
 
+def missed_persons(snapshot: Snapshot) -> Iterator[exp.Select]:
+    """Return the persons in classes that miss a target, one SELECT a kind of target."""
+    grouping = find_grouping(snapshot.version.release)
+    if grouping is None or grouping.person is None:
+        return
+    small = _small_classes(snapshot, grouping)
+    if small is not None:
+        quasi = _quasi(snapshot, grouping)
+        alike = (
+            exp.NullSafeEQ(this=tree, expression=column_of(f"q{at}", _MISSED_CLASSES))
+            for at, tree in enumerate(quasi)
+        )
+        missed = small.select(*(named(tree.copy(), f"q{at}") for at, tree in enumerate(quasi)))
+        rows = exp.select(named(column_of(PERSON, ROWS), PERSON)).from_(snapshot.rows())
+        rows = _treated(rows, grouping)
+        yield rows.join(_as(missed, _MISSED_CLASSES), on=exp.and_(*alike))
+    for target in grouping.targets:
+        query = _missed(snapshot, grouping, target)
+        if query is not None:
+            missed = query.args["from_"].this
+            query.set("expressions", [named(column_of(_PERSON, _SHOWN), PERSON)])
+            query.from_(exp.to_table(_SHOWN), copy=False)
+            is_one = exp.EQ(
+                this=column_of(_CLASS, _SHOWN), expression=column_of(_CLASS, missed.alias)
+            )
+            yield query.join(missed, on=is_one)
+
+
+def _as(select: exp.Select, alias: str) -> exp.Subquery:
+    return select.subquery(exp.to_identifier(alias, quoted=True))
+
+
 def _counted(snapshot: Snapshot, grouping: Grouping) -> exp.Select | None:
     """Return how many classes have too few persons or too few values; all in one pass."""
+    classes = _small_classes(snapshot, grouping)
+    if classes is None:
+        return None
+    classes = classes.select(named(exp.Literal.number(1), "one"))
+    count = named(exp.Count(this=exp.Star()), "n")
+    return exp.select(count).from_(_as(classes, _MISSED_CLASSES))
+
+
+def _small_classes(snapshot: Snapshot, grouping: Grouping) -> exp.Select | None:
+    """Return the classes that have too few persons or values; None where no target asks."""
     missed: list[exp.Expr] = []
     for target in grouping.targets:
         limit = exp.Literal.number(str(target.clause.value))
@@ -115,14 +160,11 @@ def _counted(snapshot: Snapshot, grouping: Grouping) -> exp.Select | None:
             missed.append(exp.LT(this=values, expression=limit))
     if not missed:
         return None
-    classes = exp.select(named(exp.Literal.number(1), "one")).from_(snapshot.rows())
-    classes = _treated(classes, grouping).group_by(*_quasi(snapshot, grouping))
-    classes = classes.having(exp.or_(*missed))
-    count = named(exp.Count(this=exp.Star()), "n")
-    return exp.select(count).from_(classes.subquery(exp.to_identifier("missed", quoted=True)))
+    classes = _treated(exp.select().from_(snapshot.rows()), grouping)
+    return classes.group_by(*_quasi(snapshot, grouping)).having(exp.or_(*missed))
 
 
-def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Expr | None:
+def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Select | None:
     """Return how many classes miss a target about distributions; None of any other."""
     word, column = target.clause.word, target.column
     if word in _COUNTED or (word == "t" and target.hierarchy is not None):
@@ -130,7 +172,7 @@ def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.
     if column is None or word not in (*_MISSED, "t"):
         raise InternalError(f"{word} cannot be checked in what is published")
     tables = {_SHOWN: _shown(snapshot, grouping, _place(grouping, target))}
-    tree = _MISSED.get(word, _EQUAL)
+    tree: exp.Select = _MISSED.get(word, _EQUAL)
     if word == "t":
         tables[_WHOLE] = _whole(snapshot, grouping, target)
         if column.type.kind in _ORDERED:
@@ -138,7 +180,9 @@ def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.
             if _number(snapshot, _with(_CELLS, tables)) > _MOST_CELLS:
                 return None
     values = {"value": target.clause.value, "number": target.clause.number}
-    return exp.replace_placeholders(_with(tree, tables), **values)
+    query = exp.replace_placeholders(_with(tree, tables), **values)
+    assert isinstance(query, exp.Select)
+    return query
 
 
 def _place(grouping: Grouping, target: BoundTarget) -> int:

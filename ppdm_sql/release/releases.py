@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.store.catalog import Entry
     from ppdm_sql.store.keys import RootKey
+    from ppdm_sql.store.publications import PublishedRelease
     from ppdm_sql.treatments.treatment import Treatment
 
 _MOST_LISTED = 10
@@ -44,6 +45,8 @@ class Wanted:
     """None: the newest."""
     span: Span | None = None
     version_span: Span | None = None
+    publication: str | None = None
+    """The publication that results come from, by the name that `release_info` gives."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,32 @@ class Releases:
             raise InternalError("a release was bound to an agreement that is missing")
         return agreement
 
+    def publication_of(self, wanted: Wanted) -> PublishedRelease:
+        """Return a release as a publication has it; raise where there is none."""
+        full = self.full_name(wanted.name)
+        listed = [one for one in list_publications(self.engine) if one.release == full]
+        for one in listed:
+            if one.publication.name == wanted.publication:
+                return one
+        raise BindError(
+            f"'{full}' is in no publication of this name",
+            wanted.version_span or wanted.span,
+            suggest(str(wanted.publication), [one.publication.name for one in listed]),
+            code="unknown_publication",
+        )
+
     def _choose(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
+        if wanted.publication is not None:
+            published = self.publication_of(wanted)
+            entry = catalog.published_entry(
+                self.engine, published.release, published.release_id, published.version
+            )
+            if entry is None:
+                raise catalog.damaged("a version that was published is missing")
+            return entry, ()
+        return self._choose_version(wanted)
+
+    def _choose_version(self, wanted: Wanted) -> tuple[Entry, tuple[str, ...]]:
         current, published = self.find(wanted.name), self._published(wanted.name)
         newest = current or (published[-1] if published else self.entry(wanted.name, wanted.span))
         own = [entry for entry in published if entry.release_id == newest.release_id]

@@ -1,8 +1,8 @@
 """The ledger: what went out, to whom, of which columns, how treated.
 
-The name of a publication stands in what is published; the keys of an unlinkable one follow from it
-and the root key. So an owner who holds the store can always compute them again, from the file
-alone. Nothing here is a value of the data, or a digest of one.
+The name of a publication stands in what is published, and the ledger says whose pseudonyms it has.
+So an owner who holds the store can always compute them again. Nothing here is a value of the data,
+or a digest of one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
-from ppdm_sql.store.keys import RootKey
 from ppdm_sql.store.parameters import owner_table
 
 if TYPE_CHECKING:
@@ -44,6 +43,8 @@ _RELEASES = pa.schema(
         "digest": pa.string(),
         "recipient": pa.string(),
         "persons": pa.int64(),
+        "study": pa.string(),
+        "key_scope": pa.string(),
     }
 )
 _COLUMNS = pa.schema(
@@ -76,6 +77,10 @@ class Publication:
     """SHA-256 of what was written; None in records of earlier programs."""
     state: str = DONE
     """`pending` until it is in its place; `unknown`: perhaps it is out."""
+    study: str | None = None
+    """The study that was published; None for releases alone."""
+    key_scope: str | None = None
+    """Whose pseudonyms it has; None: those of the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +127,6 @@ def new_name() -> str:
     return secrets.token_hex(_NAME_BYTES)
 
 
-def publication_keys(root: RootKey, publication: str, release: QualifiedName) -> RootKey:
-    """Return the keys of one release in one unlinkable publication: unlike all others."""
-    folded = (part.folded for part in release.parts)
-    return RootKey(root.derive("publication", "\0".join((publication, *folded))))
-
-
 def record_publication(
     engine: Engine, publication: Publication, outgoing: Sequence[Outgoing]
 ) -> None:
@@ -154,6 +153,8 @@ def record_publication(
                 "digest": publication.digest,
                 "recipient": publication.recipient,
                 "persons": one.persons,
+                "study": publication.study,
+                "key_scope": publication.key_scope,
             }
         )
         columns += [
@@ -194,7 +195,7 @@ def list_publications(engine: Engine) -> list[PublishedRelease]:
     """Return everything that was published, the latest last."""
     rows = engine.query(
         "SELECT publication, published_at, path, format, unlinkable, recipient, digest, state,"
-        " schema_name, release_name, version, row_count, release_id, persons"
+        " schema_name, release_name, version, row_count, release_id, persons, study, key_scope"
         ' FROM "ppdm_store"."ppdm_owner"."publications"'
         " ORDER BY published_at ASC, publication ASC, schema_name ASC, release_name ASC"
     ).to_pylist()
@@ -210,6 +211,8 @@ def list_publications(engine: Engine) -> list[PublishedRelease]:
                 row["recipient"],
                 row["digest"],
                 row["state"],
+                row["study"],
+                row["key_scope"],
             ),
             QualifiedName.of(row["schema_name"], row["release_name"]),
             row["version"],

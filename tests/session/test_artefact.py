@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from ppdm_sql.errors import PrivacyWarning, Refused
-from ppdm_sql.publish import run, snapshot
+from ppdm_sql.publish import snapshot, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_targets_are_counted_on_the_snapshot(
         "CREATE RELEASE r.a FROM t (id KEY, age QUASI, ill SENSITIVE)"
         " GENERALIZE age UNTIL k = 5, l(ill) = 2"
     )
-    monkeypatch.setattr(run, "verify_targets", lambda *_: ())
+    monkeypatch.setattr(write, "verify_targets", lambda *_: ())
     clinic.publish("r.a", to=tmp_path / "a.duckdb")
     clinic.execute("DELETE FROM t WHERE age = 3 AND id % 10 > 2")
     with pytest.raises(Refused, match="does not reach its targets"):
@@ -86,7 +86,7 @@ def test_distributions_are_counted_on_the_snapshot(
         f"CREATE RELEASE r.a FROM t ({key}, age QUASI, ill SENSITIVE, word SENSITIVE)"
         f" GENERALIZE age UNTIL k = 3, {target} WITH (accept = ['linked_rows'])"
     )
-    monkeypatch.setattr(run, "verify_targets", lambda *_: ())
+    monkeypatch.setattr(write, "verify_targets", lambda *_: ())
     owner.publish("r.a", to=tmp_path / "a.duckdb")
     owner.execute(broken)
     with pytest.raises(Refused, match="does not reach its targets"):
@@ -127,7 +127,7 @@ def test_settings_of_the_owner_change_no_target(
         " GENERALIZE city UNTIL k = 3, t(ill) <= 0.2, entropy_l(ill) = 2.5"
     )
     owner.publish("r.a", to=tmp_path / "a.duckdb")
-    monkeypatch.setattr(run, "verify_targets", lambda *_: ())
+    monkeypatch.setattr(write, "verify_targets", lambda *_: ())
     owner.execute("UPDATE t SET ill = 2 WHERE city COLLATE C = 'X'")
     with pytest.raises(Refused, match="does not reach its targets"):
         owner.publish("r.a", to=tmp_path / "b.duckdb")
@@ -159,7 +159,7 @@ def test_a_file_that_is_not_the_snapshot_is_not_published(
 
     clinic.execute("UPDATE t SET ill = age")
     clinic.execute("CREATE RELEASE r.a FROM t (id KEY, age QUASI, ill NEUTRAL)")
-    monkeypatch.setattr(run, "shuffled", damaged)
+    monkeypatch.setattr(write, "shuffled", damaged)
     with pytest.raises(Refused, match="could not be written unchanged"):
         clinic.publish("r.a", to=tmp_path / "study", format=form)
     assert list(tmp_path.iterdir()) == []

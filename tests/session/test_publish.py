@@ -21,7 +21,6 @@ from ppdm_sql.delivery.destinations import parquet_name
 from ppdm_sql.delivery.workplace import WORKPLACE_PREFIX
 from ppdm_sql.names import QualifiedName, quote
 from ppdm_sql.store.keys import RootKey
-from ppdm_sql.store.publications import publication_keys
 from ppdm_sql.treatments.kernels.keyed_name import KEY_BYTES, TAG
 from tests.releases import version_of
 
@@ -145,11 +144,14 @@ def test_releases_that_share_pseudonyms_are_warned_of(releases: Owner) -> None:
     assert ask("study.duckdb", joined) == [(6,)]
 
 
-def test_unlinkable_releases_share_no_pseudonym_with_anything(releases: Owner) -> None:
+@pytest.mark.filterwarnings("ignore:.*share pseudonyms:ppdm_sql.errors.PrivacyWarning")
+@pytest.mark.parametrize("option", ["unlinkable = true", "linkable = 'publication'"])
+def test_unlinkable_publications_are_joined_in_one_file_and_with_nothing_else(
+    releases: Owner, option: str
+) -> None:
     for name in ("one", "two"):
         releases.execute(
-            f"PUBLISH RELEASE research.people, research.wards TO '{name}.duckdb'"
-            " WITH (unlinkable = true)"
+            f"PUBLISH RELEASE research.people, research.wards TO '{name}.duckdb' WITH ({option})"
         )
     live = {row[0] for row in releases.execute("SELECT id FROM research.people").fetchall()}
     seen = [live]
@@ -158,7 +160,9 @@ def test_unlinkable_releases_share_no_pseudonym_with_anything(releases: Owner) -
             rows = ask(f"{name}.duckdb", f"SELECT id[:16] FROM research.{table}")
             seen.append({word for (word,) in rows})
     assert [len(names) for names in seen] == [6] * 5
-    assert len(set.union(*seen)) == 30
+    assert len(set.union(*seen)) == 18
+    assert seen[1] == seen[2]
+    assert seen[3] == seen[4]
     # Everything else is as in the release: the store's own version has not changed.
     others = "SELECT age, weight, illness, ward FROM research.people ORDER BY ALL"
     assert ask("one.duckdb", others) == releases.execute(others).fetchall()
@@ -169,7 +173,7 @@ def test_the_owner_reads_unlinkable_pseudonyms_back(releases: Owner) -> None:
     releases.publish("research.people", to="study.duckdb", unlinkable=True)
     ((publication,),) = ask("study.duckdb", "SELECT publication FROM release_info")
     ((secret,),) = releases.connection.execute("SELECT root_key FROM ppdm_owner.store").fetchall()
-    keys = publication_keys(RootKey(secret), publication, QualifiedName.of("Research", "PEOPLE"))
+    keys = RootKey(RootKey(secret).derive("key scope", f"publication:{publication}"))
     (identity,) = [
         rule.columns[0].identity
         for rule in version_of(releases, "research.people").release.rules
@@ -197,7 +201,8 @@ def test_unlinkable_pseudonyms_that_collide_are_refused(
     key_of = version_of(owner).release.rules[0].columns[0].identity
 
     def collides(publication: str) -> bool:
-        whole = publication_keys(RootKey(secret), publication, name).derive("pseudonym", key_of)
+        keys = RootKey(RootKey(secret).derive("key scope", f"publication:{publication}"))
+        whole = keys.derive("pseudonym", key_of)
         key = whole[:KEY_BYTES].hex()
         names = {hashlib.sha256(f"{key}{TAG}{i}".encode()).hexdigest()[:6] for i in range(100)}
         return len(names) < 100

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from ppdm_sql.audit.report.document import to_json
+from ppdm_sql.audit.report.model import Report
 from ppdm_sql.audit.report.page import to_html
 from ppdm_sql.audit.report.tables import SCHEMAS, attacks_table, figures_table, report_tables
 from ppdm_sql.engine.result import Result
@@ -21,7 +22,6 @@ from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fol
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ppdm_sql.audit.report.model import Report
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import AuditRelease
@@ -32,7 +32,41 @@ _COLUMNS_OF_SCHEMA = (
     " lower(schema_name) = lower(?) ORDER BY table_oid ASC, column_index ASC"
 )
 _VIEWS_OF_SCHEMA = "SELECT view_name FROM system.main.duckdb_views() WHERE database_name = ? AND lower(schema_name) = lower(?)"
-_FORMS = {".json": to_json, ".html": to_html, ".htm": to_html}
+_FORMS = (".json", ".html", ".htm")
+
+
+class Written(Protocol):
+    """A report that can be written to a file."""
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether it is for the owner alone."""
+        ...
+
+    def to_html(self) -> str:
+        """Return it as one page."""
+        ...
+
+    def to_json(self) -> str:
+        """Return it as JSON."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _OfRelease:
+    """The report of one release, as it is written."""
+
+    report: Report
+
+    @property
+    def is_internal(self) -> bool:
+        return self.report.is_internal
+
+    def to_html(self) -> str:
+        return to_html(_for_file(self.report))
+
+    def to_json(self) -> str:
+        return to_json(_for_file(self.report))
 
 
 def audit_result(report: Report, statement: AuditRelease) -> Result:
@@ -123,17 +157,18 @@ def _for_file(report: Report) -> Report:
 
 @contextmanager
 def written_beside(
-    report: Report, paths: Sequence[Path], span: Span | None = None
+    report: Report | Written, paths: Sequence[Path], span: Span | None = None
 ) -> Iterator[None]:
     """Write an audit beside where it goes, as JSON or HTML; put all in place after the block.
 
     Where the block fails, or anything is ended before, nothing is left.
     """
+    written = _OfRelease(report) if isinstance(report, Report) else report
     drafts = [path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in paths]
     try:
         for path, draft in zip(paths, drafts, strict=True):
             with _writing_errors(path, span):
-                _write(report, path, draft)
+                _write(written, path, draft)
         yield
         for path, draft in zip(paths, drafts, strict=True):
             with _writing_errors(path, span):
@@ -153,8 +188,8 @@ def _writing_errors(path: Path, span: Span | None) -> Iterator[None]:
         ) from None
 
 
-def _write(report: Report, path: Path, draft: Path) -> None:
-    text = _FORMS[path.suffix.lower()](_for_file(report))
+def _write(report: Written, path: Path, draft: Path) -> None:
+    text = report.to_json() if path.suffix.lower() == ".json" else report.to_html()
     # Parameters are in an internal report: only the owner may read it.
     mode = 0o600 if report.is_internal else 0o644
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)

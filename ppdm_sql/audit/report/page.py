@@ -30,9 +30,19 @@ _SEEN = 0.005
 """A smaller share of rows is not drawn."""
 
 
+def style() -> str:
+    """Return the style of a page, as it stands in its head."""
+    _, _, rest = _page().partition("<style>")
+    return f"<style>{rest.partition('</style>')[0]}</style>"
+
+
+def _page() -> str:
+    return files("ppdm_sql.audit.report").joinpath("page.html").read_text(encoding="utf-8")
+
+
 def to_html(report: Report) -> str:
     """Return a report as one page."""
-    page = files("ppdm_sql.audit.report").joinpath("page.html").read_text(encoding="utf-8")
+    page = _page()
     stamp = report.stamp
     return Template(page).substitute(
         title=escape(f"Audit of {stamp.release}, version {stamp.version}"),
@@ -72,7 +82,7 @@ def _requirements(report: Report) -> str:
         ]
         for outcome in report.outcomes
     ]
-    return "<h2>Requirements</h2>" + _table(["required", "", "found"], rows, set())
+    return "<h2>Requirements</h2>" + table_of(["required", "", "found"], rows, set())
 
 
 def _scatter(columns: Sequence[ColumnReport]) -> str:
@@ -111,7 +121,7 @@ def _singling(report: Report) -> str:
     who = "people" if report.stamp.persons is not None else "rows"
     return (
         "<p>Which columns single people out: who is alone in what these columns show.</p>"
-        + _table(["columns", f"{who} that nobody else looks like"], rows, {1})
+        + table_of(["columns", f"{who} that nobody else looks like"], rows, {1})
     )
 
 
@@ -129,7 +139,7 @@ def _overview(report: Report) -> str:
         rows.append(
             [escape("whose row it is" if line.column is None else line.column.name), *cells]
         )
-    return _table(head, rows, set(), "grid") + (
+    return table_of(head, rows, set(), "grid") + (
         '<p class="note">The most that an attack got of a column, by what it needs: of its values,'
         " or of the variance of its noise. The darker, the more beyond guessing; —: no attack"
         " applies. Below, every attack by itself.</p>"
@@ -165,7 +175,7 @@ def _attacks(attacks: Sequence[Finding]) -> str:
                 cells.insert(4, f'<td class="k"{span}>{escape(knowledge)}</td>')
             rows.append(cells)
     head = ["attack", "on", "gets", "guessing", "needs", "result"]
-    return _table(head, rows, {2, 3}, hidden={4})
+    return table_of(head, rows, {2, 3}, hidden={4})
 
 
 def _card(column: ColumnReport) -> str:
@@ -200,7 +210,7 @@ def _figures(report: Report, part: str) -> str:
         for figure in report.figures
         if figure.part == part and not figure.is_withheld
     ]
-    return _table(["figure", "of", "value", "meaning"], rows, {2})
+    return table_of(["figure", "of", "value", "meaning"], rows, {2})
 
 
 def _withheld(report: Report) -> str:
@@ -251,14 +261,14 @@ def _number(text: str, is_hot: bool = False) -> str:
     return f'<td class="n{" hot" if is_hot else ""}">{escape(text)}</td>'
 
 
-def _table(
+def table_of(
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
     numbers: set[int],
     style: str = "",
     hidden: set[int] | None = None,
 ) -> str:
-    """Return a table; a cell that is already one stays as it is."""
+    """Return a table of a page; a cell that is already one stays as it is."""
     classes = dict.fromkeys(numbers, "n") | dict.fromkeys(hidden or set(), "k")
     titles = "".join(
         f'<th class="{classes.get(index, "")}">{escape(title)}</th>'

@@ -67,6 +67,18 @@ from ppdm_sql.language.syntax.rules import (
     TreatmentCall,
     Value,
 )
+from ppdm_sql.language.syntax.studies import (
+    AcrossClause,
+    AuditStudy,
+    CreateStudy,
+    DescribeStudy,
+    DropStudy,
+    Member,
+    PublishStudy,
+    RefreshStudy,
+    ShowStudies,
+    StudyStatement,
+)
 
 if TYPE_CHECKING:
     from ppdm_sql.errors import Span
@@ -96,27 +108,34 @@ ReleaseStatement: TypeAlias = (
 HierarchyStatement: TypeAlias = (
     CreateHierarchy | DropHierarchy | ShowHierarchies | DescribeHierarchy | ExplainHierarchies
 )
-OwnStatement: TypeAlias = ReleaseStatement | HierarchyStatement | AgreementStatement | AuditRelease
+OwnStatement: TypeAlias = (
+    ReleaseStatement | HierarchyStatement | AgreementStatement | AuditRelease | StudyStatement
+)
 Statement: TypeAlias = OwnStatement | PlainSql
 
 __all__ = [
+    "AcrossClause",
     "AgreementStatement",
     "Argument",
     "AuditRelease",
+    "AuditStudy",
     "ColumnName",
     "ColumnRule",
     "Condition",
     "CreateAgreement",
     "CreateHierarchy",
     "CreateRelease",
+    "CreateStudy",
     "DateBody",
     "DescribeAgreement",
     "DescribeHierarchy",
     "DescribeRelease",
+    "DescribeStudy",
     "DigitsBody",
     "DropAgreement",
     "DropHierarchy",
     "DropRelease",
+    "DropStudy",
     "ExplainHierarchies",
     "ExplainRelease",
     "ExportAgreement",
@@ -129,14 +148,17 @@ __all__ = [
     "ImportAgreement",
     "InterpretPredicate",
     "InterpretTable",
+    "Member",
     "Option",
     "OwnStatement",
     "PlainSql",
     "PublishRelease",
+    "PublishStudy",
     "QuerySource",
     "RangesBody",
     "Reference",
     "RefreshRelease",
+    "RefreshStudy",
     "ReleaseName",
     "ReleaseStatement",
     "Role",
@@ -144,9 +166,11 @@ __all__ = [
     "ShowHierarchies",
     "ShowPublications",
     "ShowReleases",
+    "ShowStudies",
     "ShowTreatments",
     "Source",
     "Statement",
+    "StudyStatement",
     "TableBody",
     "TableSource",
     "TargetClause",

@@ -42,7 +42,7 @@ class ShowPublications:
 
 @dataclass(frozen=True, slots=True)
 class InterpretPredicate:
-    """INTERPRET RELEASE name [VERSION number] [PASSING OTHERS] WHERE predicate."""
+    """INTERPRET RELEASE name [VERSION n | PUBLICATION 'name'] [PASSING OTHERS] WHERE predicate."""
 
     name: QualifiedName
     predicate: str = field(repr=False)
@@ -53,11 +53,13 @@ class InterpretPredicate:
     span: Span | None = field(default=None, compare=False, repr=False)
     predicate_span: Span | None = field(default=None, compare=False, repr=False)
     version_span: Span | None = field(default=None, compare=False, repr=False)
+    publication: str | None = None
+    """The publication that the results come from: it may have pseudonyms of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class InterpretTable:
-    """INTERPRET RELEASE name [VERSION number] TABLE results."""
+    """INTERPRET RELEASE name [VERSION number | PUBLICATION 'name'] TABLE results."""
 
     name: QualifiedName
     table: QualifiedName
@@ -65,6 +67,7 @@ class InterpretTable:
     span: Span | None = field(default=None, compare=False, repr=False)
     table_span: Span | None = field(default=None, compare=False, repr=False)
     version_span: Span | None = field(default=None, compare=False, repr=False)
+    publication: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

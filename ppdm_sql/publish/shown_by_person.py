@@ -1,0 +1,69 @@
+"""What all rows of a person show together, in what goes out: counted by plain SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.groups.compile import HIGH, find_grouping
+from ppdm_sql.language.syntax import Role
+from ppdm_sql.publish.snapshot import PERSON, ROWS
+
+if TYPE_CHECKING:
+    from ppdm_sql.names import Name
+    from ppdm_sql.publish.snapshot import Snapshot
+
+SHOWN, COUNT = "ppdm_shown", "n"
+_CLASSES = "c"
+
+
+def quasi_columns(snapshot: Snapshot) -> list[Name]:
+    """Return the released columns that others may know."""
+    return [
+        name
+        for rule in snapshot.version.release.released_rules
+        if rule.role is Role.QUASI and not any(one.is_always_null for one in rule.traits)
+        for name in rule.names
+    ]
+
+
+def shown_by_person(
+    snapshot: Snapshot, without: Name | None = None, only_high: bool = False
+) -> exp.Select:
+    """Return each person with the list of what their rows show, in an order of its own.
+
+    `without` leaves one column out, to see what it tells.
+    """
+    shown = [
+        exp.cast(column_of(name.text, ROWS), "VARCHAR")
+        for name in quasi_columns(snapshot)
+        if name != without
+    ]
+    shown.append(exp.cast(exp.Literal.number(1), "VARCHAR"))  # how many rows there are, too
+    row = exp.func("ROW", *shown, dialect="duckdb")
+    everything = exp.func("LIST_SORT", exp.ArrayAgg(this=row), dialect="duckdb")
+    person = person_of(ROWS)
+    select = exp.select(named(person, PERSON), named(everything, SHOWN)).from_(snapshot.rows())
+    grouping = find_grouping(snapshot.version.release)
+    if only_high and grouping is not None and grouping.when is not None:
+        select = select.where(column_of(HIGH, ROWS))
+    return select.group_by(person.copy())
+
+
+def person_of(alias: str) -> exp.Expr:
+    """Return whom a row of a snapshot is about, as text: the same in every table."""
+    return exp.cast(column_of(PERSON, alias), "VARCHAR")
+
+
+def linked_k(snapshot: Snapshot) -> int:
+    """Return the fewest persons of whom all treated rows show the same."""
+    rows = shown_by_person(snapshot, only_high=True)
+    classes = exp.select(named(exp.Count(this=exp.Star()), COUNT))
+    classes = classes.from_(rows.subquery(exp.to_identifier(ROWS, quoted=True)))
+    classes = classes.group_by(column_of(SHOWN, ROWS))
+    least = exp.Min(this=column_of(COUNT, _CLASSES))
+    query = exp.select(named(least, COUNT))
+    query = query.from_(classes.subquery(exp.to_identifier(_CLASSES, quoted=True)))
+    return int(snapshot.version.engine.query(query).column(COUNT)[0].as_py() or 0)

@@ -1,0 +1,1 @@
+"""Studies: releases of several tables that go out together, about the same persons."""

@@ -1,0 +1,143 @@
+"""What the rows of a person show together, over several tables: who shares it, and what sets apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.publish.shown_by_person import SHOWN, person_of, quasi_columns, shown_by_person
+from ppdm_sql.publish.snapshot import PERSON, ROWS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.names import Name
+    from ppdm_sql.publish.snapshot import Snapshot
+    from ppdm_sql.studies.study import Study, StudyTarget
+
+_ALL, _COUNT, _VALUES, _VALUE = "a", "n", "v", "value"
+
+
+@dataclass(frozen=True)
+class Across:
+    """The rows of several releases, put together by person."""
+
+    study: Study
+    snapshots: Sequence[Snapshot]
+
+    def persons_below(self, k: int) -> exp.Select:
+        """Return the persons who share all that they show with fewer than k, themselves included."""
+        return self._below(k, None)
+
+    def least(self) -> int:
+        """Return the fewest persons who show the same; 0 where nobody is left."""
+        least = exp.select(named(exp.Min(this=column_of(_COUNT, _ALL)), _COUNT))
+        query = least.from_(self._sized(None).subquery(_quoted(_ALL)))
+        return int(self.snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py() or 0)
+
+    def below(self, k: int, without: tuple[Snapshot, Name] | None = None) -> int:
+        """Count those persons; `without` leaves a column out, to see what it tells."""
+        count = exp.select(named(exp.Count(this=exp.Star()), _COUNT))
+        query = count.from_(self._below(k, without).subquery(_quoted(_ALL)))
+        return int(self.snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py())
+
+    def persons_alike(self, at: int, target: StudyTarget) -> exp.Select:
+        """Return the persons in classes that have fewer than l different values."""
+        holder = next(s for s in self.snapshots if s.version.entry.name == target.release)
+        value = column_of(f"ppdm_study_l{at}", ROWS)
+        values = exp.select(named(person_of(ROWS), PERSON), named(value, _VALUE))
+        values = values.distinct().from_(holder.rows())
+        shown = [column_of(_shown(index), _ALL) for index, _ in enumerate(self.snapshots)]
+        found = exp.Count(this=exp.Distinct(expressions=[column_of(_VALUE, _VALUES)]))
+        missing = exp.Is(this=column_of(_VALUE, _VALUES), expression=exp.null())
+        different = exp.Add(
+            this=found, expression=exp.cast(exp.func("BOOL_OR", missing, dialect="duckdb"), "INT")
+        )
+        few = (
+            exp.select(*(named(one, _shown(index)) for index, one in enumerate(shown)))
+            .from_(self._together(None).subquery(_quoted(_ALL)))
+            .join(values.subquery(_quoted(_VALUES)), on=_same(_ALL, _VALUES), join_type="left")
+            .group_by(*(one.copy() for one in shown))
+            .having(exp.LT(this=different, expression=_number(int(target.clause.value))))
+        )
+        is_it = (
+            exp.NullSafeEQ(this=one.copy(), expression=column_of(_shown(index), _VALUES))
+            for index, one in enumerate(shown)
+        )
+        return (
+            exp.select(column_of(PERSON, _ALL))
+            .from_(self._together(None).subquery(_quoted(_ALL)))
+            .join(few.subquery(_quoted(_VALUES)), on=exp.and_(*is_it))
+        )
+
+    def _below(self, k: int, without: tuple[Snapshot, Name] | None) -> exp.Select:
+        is_small = exp.LT(this=column_of(_COUNT, _ALL), expression=_number(k))
+        rows = self._sized(without).subquery(_quoted(_ALL))
+        return exp.select(column_of(PERSON, _ALL)).from_(rows).where(is_small)
+
+    def _sized(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
+        """Return each person with how many show the same."""
+        shown = [column_of(_shown(index), _ALL) for index, _ in enumerate(self.snapshots)]
+        size = exp.Window(this=exp.Count(this=exp.Star()), partition_by=shown)
+        rows = self._together(without).subquery(_quoted(_ALL))
+        return exp.select(column_of(PERSON, _ALL), named(size, _COUNT)).from_(rows)
+
+    def _together(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
+        """Return each person with what each release shows of them; NULL where it has no row."""
+        everybody: exp.Query | None = None
+        for snapshot in self.snapshots:
+            rows = exp.select(named(person_of(ROWS), PERSON)).distinct().from_(snapshot.rows())
+            everybody = rows if everybody is None else exp.union(everybody, rows, distinct=True)
+        assert everybody is not None
+        select = exp.select(column_of(PERSON, _ALL)).from_(everybody.subquery(_quoted(_ALL)))
+        for index, snapshot in enumerate(self.snapshots):
+            left = without[1] if without is not None and without[0] is snapshot else None
+            alias = f"s{index}"
+            each = shown_by_person(snapshot, left).subquery(_quoted(alias))
+            select = select.join(each, on=_same(_ALL, alias), join_type="left")
+            select = select.select(named(column_of(SHOWN, alias), _shown(index)))
+        return select
+
+
+def apart(across: Across, k: int) -> tuple[str, str]:
+    """Return which column sets most persons apart, and what to write about it."""
+    hint = "generalize further, lower k, or leave more persons out"
+    if k < 2:
+        return "", hint
+    columns = [(one, name) for one in across.snapshots for name in quasi_columns(one)]
+    if not columns:
+        return ": how many rows a person has sets them apart", (
+            "write AT MOST 5 ROWS PER patient behind a release"
+        )
+    everybody = across.below(k)
+    fewest, at = min((across.below(k, column), at) for at, column in enumerate(columns))
+    if fewest >= everybody:
+        return ": no column alone sets them apart", hint
+    snapshot, name = columns[at]
+    release, person = snapshot.version.entry.name, across.study.statement.person
+    what = f": '{name}' of {release} sets most of them apart"
+    told = f"{everybody:,} share what they show with too few, {fewest:,} without it"
+    advice = (
+        f"release '{name}' coarser, or leave it out; write {release} AT MOST 5 ROWS PER {person} where"
+        " the number of rows tells people apart; or lower k"
+    )
+    return f"{what} ({told})", advice
+
+
+def _shown(index: int) -> str:
+    return f"ppdm_shown_{index}"
+
+
+def _same(one: str, other: str) -> exp.Expr:
+    return exp.NullSafeEQ(this=column_of(PERSON, one), expression=column_of(PERSON, other))
+
+
+def _quoted(text: str) -> exp.Identifier:
+    return exp.to_identifier(text, quoted=True)
+
+
+def _number(value: int) -> exp.Expr:
+    return exp.Literal.number(value)

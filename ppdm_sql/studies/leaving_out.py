@@ -1,0 +1,381 @@
+"""Who is left out of a study: decided on the rows as they would go out, before any is written.
+
+Whoever GENERALIZE suppresses in one table is left out of all. Whoever is then in a class that misses
+a target, in one table or over all of them, is left out too, until nobody is. What refers to a row
+that does not go out is not released.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named, table_of
+from ppdm_sql.errors import InternalError, Refused, plural
+from ppdm_sql.groups.compile import find_grouping
+from ppdm_sql.groups.queries import distinguishable
+from ppdm_sql.publish.shown_by_person import linked_k, person_of
+from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR
+from ppdm_sql.publish.target_check import missed_persons
+from ppdm_sql.publish.write import Settled
+from ppdm_sql.release.compile import source_table
+from ppdm_sql.studies.across import Across, apart
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
+    from ppdm_sql.names import QualifiedName
+    from ppdm_sql.publish.snapshot import Snapshot
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.store.keys import RootKey
+    from ppdm_sql.studies.study import Reference, Study
+
+_OUT, _COUNT, _ORDER = "o", "n", "ppdm_order"
+_KEY_BYTES = 16
+
+
+@dataclass(frozen=True)
+class LeavingOut:
+    """What PUBLISH STUDY decides over all of its releases."""
+
+    of: Study
+    keys: RootKey
+    span: Span | None = None
+
+    @property
+    def study(self) -> str:
+        """Its name."""
+        return self.of.name.text
+
+    @property
+    def linkable(self) -> str:
+        """Whose pseudonyms it has, where the statement does not say."""
+        return self.of.linkable
+
+    def carried(self, version: Version) -> Mapping[str, exp.Expr]:
+        """Return the originals of what refers and is referred to, of l, and of rows to choose."""
+        name = version.entry.name
+        kept: dict[str, exp.Expr] = {}
+        for at, one in enumerate(self.of.references):
+            if one.child == name:
+                kept[_child(at)] = _text(one.column.name.text)
+            if one.parent == name:
+                kept[_parent(at)] = _text(one.key.name.text)
+        for at, target in enumerate(self.of.targets):
+            if target.column is not None and target.release == name:
+                value = exp.column(exp.to_identifier(target.column.name.text, quoted=True))
+                kept[sensitive(at)] = distinguishable(value, target.column.type)
+        if self.of.most_rows(name) is not None:
+            columns = dict.fromkeys(c.name.text for r in version.release.rules for c in r.columns)
+            cells: list[exp.Expr] = [
+                exp.Coalesce(this=_text(one), expressions=[exp.Literal.string("")])
+                for one in columns
+            ]
+            kept[_ORDER] = reduce(_beside, cells)
+        return kept
+
+    def settle(self, snapshots: Sequence[Snapshot]) -> Settled:
+        """Take rows out until nobody is in a class that misses a target."""
+        engine = snapshots[0].version.engine
+        with _table_of_persons(engine) as out:
+            settling = _Settling(self.of, self.keys, snapshots, out, self.span)
+            settling.run()
+            return settling.said()
+
+
+def sensitive(at: int) -> str:
+    """Return the name under which the original of a target's column is kept."""
+    return f"ppdm_study_l{at}"
+
+
+def _child(at: int) -> str:
+    return f"ppdm_study_c{at}"
+
+
+def _parent(at: int) -> str:
+    return f"ppdm_study_p{at}"
+
+
+def _beside(text: exp.Expr, other: exp.Expr) -> exp.Expr:
+    apart = exp.DPipe(this=text, expression=exp.Literal.string(":"))
+    return exp.DPipe(this=apart, expression=other)
+
+
+def _text(name: str) -> exp.Expr:
+    return exp.cast(exp.column(exp.to_identifier(name, quoted=True)), "VARCHAR")
+
+
+@contextmanager
+def _table_of_persons(engine: Engine) -> Iterator[QualifiedName]:
+    nobody = exp.select(named(exp.cast(exp.null(), "VARCHAR"), PERSON)).limit(0)
+    with engine.temporary_table("ppdm_left_out", nobody) as table:
+        yield table
+
+
+@dataclass
+class _Settling:
+    """The rows of a study in the making."""
+
+    study: Study
+    keys: RootKey
+    snapshots: Sequence[Snapshot]
+    out: QualifiedName
+    """The table of those who are left out."""
+    span: Span | None
+
+    def __post_init__(self) -> None:
+        self.engine = self.snapshots[0].version.engine
+        self.by_name = {one.version.entry.name: one for one in self.snapshots}
+        self.rounds = 0
+        self.across = Across(self.study, [self.by_name[name] for name in self.study.across])
+        # k over all rows of a person stays where it held; where it did not, that was accepted.
+        self.linked = [
+            (Across(self.study, [one]), grouping.k)
+            for one in self.snapshots
+            if (grouping := find_grouping(one.version.release)) is not None
+            and grouping.person is not None
+            and linked_k(one) >= grouping.k > 1
+        ]
+
+    def run(self) -> None:
+        """Leave persons out, and rows, until all that is promised holds."""
+        self.persons = persons_of(self.snapshots)
+        for snapshot in self.snapshots:
+            self._leave_out(_suppressed(snapshot))
+            self._keep_at_most(snapshot)
+        self._check_share()
+        while True:
+            self.rounds += 1
+            self._delete_rows()
+            for at, reference in enumerate(self.study.references):
+                self._forget(at, reference)
+            if not self._find_more():
+                break
+        self._check_references()
+        self.left = self._left()
+        if self.left == self.persons:
+            raise Refused(
+                f"study '{self.study.name}': nobody would be left",
+                self.span,
+                "lower the targets, or generalize further",
+                code="too_few_persons",
+            )
+
+    def said(self) -> Settled:
+        """Return what holds over all tables, and what is to be said."""
+        study = self.study
+        names = ", ".join(map(str, study.across))
+        targets = [f"{one} across {names}" for one in study.targets]
+        notes = []
+        if self.left:
+            share = self.left / self.persons
+            notes.append(
+                f"left out of all tables: {self.left:,} of {plural(self.persons, 'person')} ({share:.2%})"
+            )
+        nobody = exp.select("*").from_(table_of(self.out))
+        if self._count(nobody) > self.left:
+            notes.append("rows of which nobody knows whose they are are left out of all tables")
+        promised = [find_grouping(one.version.release) for one in self.snapshots]
+        k = max((one.k for one in promised if one is not None), default=1)
+        warnings = []
+        if study.k < k and len(self.snapshots) > 1:
+            least = Across(study, list(self.snapshots)).least()
+            if least < k:
+                warnings.append(
+                    f"study '{study.name}': a table promises k = {k}, but what all tables together show"
+                    f" of a person is shared by {plural(least, 'person')} only, the person included:"
+                    f" write UNTIL k = {k}"
+                )
+        return Settled(tuple(targets), tuple(warnings), tuple(notes))
+
+    def _leave_out(self, persons: exp.Select | None) -> int:
+        """Add persons to those who are left out; return how many are new."""
+        if persons is None:
+            return 0
+        new = exp.select(exp.cast(column_of(PERSON, _OUT), "VARCHAR"))
+        new = new.from_(persons.subquery(exp.to_identifier(_OUT, quoted=True)))
+        known = exp.select(PERSON_COLUMN.copy()).from_(table_of(self.out))
+        before = self._count(exp.select("*").from_(table_of(self.out)))
+        fresh = exp.except_(new, known, distinct=True)
+        self.engine.run(exp.Insert(this=table_of(self.out), expression=fresh))
+        return self._count(exp.select("*").from_(table_of(self.out))) - before
+
+    def _keep_at_most(self, snapshot: Snapshot) -> None:
+        """Keep so many rows of a person, chosen by a secret key: the same ones every time."""
+        most = self.study.most_rows(snapshot.version.entry.name)
+        if most is None:
+            return
+        # Lent, because no secret is in the text of SQL.
+        with self.engine.lend(pa.table({"key": [self._row_key(snapshot)]})) as lent:
+            message = exp.DPipe(this=column_of("key", "k"), expression=column_of(_ORDER, ROWS))
+            digest = exp.SHA2(this=message, length=exp.Literal.number(256))
+            number = exp.Window(
+                this=exp.RowNumber(),
+                partition_by=[column_of(PERSON, ROWS)],
+                order=exp.Order(expressions=[exp.Ordered(this=digest)]),
+            )
+            kept = (
+                exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS, quoted=True)))
+                .from_(snapshot.rows())
+                .join(table_of(lent, "k"), join_type="cross")
+                .qualify(exp.LTE(this=number, expression=exp.Literal.number(most)))
+            )
+            self.engine.run(_replaced(snapshot.table, kept))
+
+    def _row_key(self, snapshot: Snapshot) -> str:
+        name = "\0".join(part.folded for part in snapshot.version.entry.name.parts)
+        return self.keys.derive("rows of a person", name)[:_KEY_BYTES].hex()
+
+    def _delete_rows(self) -> None:
+        for snapshot in self.snapshots:
+            is_out = exp.NullSafeEQ(
+                this=column_of(PERSON, _OUT),
+                expression=exp.cast(
+                    exp.column(_name(PERSON), table=snapshot.table.name.text), "VARCHAR"
+                ),
+            )
+            rows = exp.select(exp.Literal.number(1)).from_(table_of(self.out, _OUT)).where(is_out)
+            where = exp.Where(this=exp.Exists(this=rows))
+            self.engine.run(exp.Delete(this=table_of(snapshot.table), where=where))
+
+    def _gone(self, at: int, reference: Reference) -> exp.Subquery:
+        """Return what a release could refer to in its source, and not in what goes out."""
+        parent = self.by_name[reference.parent]
+        there = exp.select(column_of(_parent(at), ROWS)).from_(parent.rows())
+        known = exp.select(exp.cast(column_of(reference.key.name.text, ROWS), "VARCHAR"))
+        known = known.from_(source_table(parent.version.release.source, ROWS))
+        return exp.except_(known, there, distinct=True).subquery()
+
+    def _forget(self, at: int, reference: Reference) -> None:
+        """Make a reference NULL where the row that it names does not go out."""
+        child = self.by_name[reference.child]
+        kept = exp.column(_name(_child(at)))
+        update = exp.Update(
+            this=table_of(child.table),
+            expressions=[
+                exp.EQ(this=exp.column(_name(reference.name.text)), expression=exp.null()),
+                exp.EQ(this=kept, expression=exp.null()),
+            ],
+            where=exp.Where(this=exp.In(this=kept.copy(), query=self._gone(at, reference))),
+        )
+        self.engine.run(update)
+
+    def _find_more(self) -> bool:
+        """Leave out who is in a class that misses a target by now; return whether there is any."""
+        new = sum(self._leave_out(query) for one in self.snapshots for query in missed_persons(one))
+        new += sum(self._leave_out(one.persons_below(k)) for one, k in self.linked)
+        for at, target in enumerate(self.study.targets):
+            if target.column is None:
+                new += self._leave_out(self.across.persons_below(int(target.clause.value)))
+            else:
+                new += self._leave_out(self.across.persons_alike(at, target))
+        if new:
+            self._check_share()
+        return bool(new)
+
+    def _check_share(self) -> None:
+        """Raise where more persons are left out than the study allows."""
+        if self.study.statement.across is None:
+            return
+        left = self._left()
+        if left <= self.study.share * self.persons:
+            return
+        what, hint = apart(self.across, self.study.k)
+        if self.rounds == 0:
+            what = ": the tables suppress as many"
+            hint = "write SUPPRESS AT MOST n PERCENT, or generalize the tables further"
+        if self.rounds > 1:
+            # By now rows are gone, so that no column can be tried any more.
+            what = ": each round of leaving out makes other classes too small"
+        raise Refused(
+            f"study '{self.study.name}': {left / self.persons:.1%} of the persons would be left out,"
+            f" more than {self.study.share:.1%}{what}",
+            self.span,
+            hint,
+            code="target_missed",
+        )
+
+    def _check_references(self) -> None:
+        """Hold what is to go out against its source: what could be joined still can."""
+        for at, reference in enumerate(self.study.references):
+            kept = column_of(_child(at), ROWS)
+            query = exp.select(kept).from_(self.by_name[reference.child].rows())
+            is_gone = exp.In(this=kept.copy(), query=self._gone(at, reference))
+            if self._count(query.where(is_gone)):
+                raise InternalError("a reference to a row that does not go out was left")
+
+    def _left(self) -> int:
+        """Return how many persons are left out by now; rows of nobody are no person."""
+        return self._number_of(exp.select(PERSON_COLUMN.copy()).from_(table_of(self.out)))
+
+    def _number_of(self, persons: exp.Select) -> int:
+        is_known = exp.Not(this=exp.Is(this=PERSON_COLUMN.copy(), expression=exp.null()))
+        return self._count(persons.where(is_known))
+
+    def _count(self, rows: exp.Query) -> int:
+        query = exp.select(named(exp.Count(this=exp.Star()), _COUNT))
+        query = query.from_(rows.subquery(exp.to_identifier(ROWS, quoted=True)))
+        return int(self.engine.query(query).column(_COUNT)[0].as_py())
+
+
+def persons_of(snapshots: Sequence[Snapshot]) -> int:
+    """Count the persons of all sources."""
+    found: exp.Query | None = None
+    for snapshot in snapshots:
+        rows = exp.select(named(_source_person(snapshot), PERSON)).distinct()
+        rows = rows.from_(source_table(snapshot.version.release.source, ROWS))
+        found = rows if found is None else exp.union(found, rows, distinct=True)
+    assert found is not None
+    # Rows of nobody are no person: NULL is not counted.
+    query = exp.select(named(exp.Count(this=column_of(PERSON, ROWS)), _COUNT))
+    query = query.from_(found.subquery(exp.to_identifier(ROWS, quoted=True)))
+    return int(snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py())
+
+
+def _name(text: str) -> exp.Identifier:
+    return exp.to_identifier(text, quoted=True)
+
+
+PERSON_COLUMN = exp.column(_name(PERSON))
+
+
+def _replaced(table: QualifiedName, rows: exp.Select) -> exp.Create:
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(
+        this=table_of(table), kind="TABLE", expression=rows, properties=temporary, replace=True
+    )
+
+
+def _source_person(snapshot: Snapshot) -> exp.Expr:
+    key = snapshot.version.release.key
+    assert key is not None  # a study has no release without one
+    return exp.cast(column_of(key.name.text, ROWS), "VARCHAR")
+
+
+def _suppressed(snapshot: Snapshot) -> exp.Select | None:
+    """Return the persons of whom GENERALIZE shows fewer rows than the source has."""
+    if find_grouping(snapshot.version.release) is None:
+        return None
+    person = _source_person(snapshot)
+    source = source_table(snapshot.version.release.source, ROWS)
+    had = exp.select(named(person, PERSON), named(exp.Count(this=exp.Star()), _COUNT))
+    had = had.from_(source).group_by(person.copy())
+    has = exp.select(named(person_of(ROWS), PERSON), named(exp.Count(this=exp.Star()), _COUNT))
+    has = has.from_(snapshot.rows()).where(exp.Not(this=column_of(STAR, ROWS)))
+    has = has.group_by(person_of(ROWS))
+    before, after = (exp.to_identifier(one, quoted=True) for one in ("a", "b"))
+    is_same = exp.NullSafeEQ(this=column_of(PERSON, "a"), expression=column_of(PERSON, "b"))
+    shown = exp.Coalesce(this=column_of(_COUNT, "b"), expressions=[exp.Literal.number(0)])
+    return (
+        exp.select(column_of(PERSON, "a"))
+        .from_(had.subquery(before))
+        .join(has.subquery(after), on=is_same, join_type="left")
+        .where(exp.LT(this=shown, expression=column_of(_COUNT, "a")))
+    )

@@ -1,0 +1,328 @@
+"""A study, opened: its releases as they are now, whose rows they are, what refers to what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import BindError, placed_at, suggest
+from ppdm_sql.language.script import parse_script
+from ppdm_sql.language.syntax import CreateStudy, Role
+from ppdm_sql.language.unparse import unparse
+from ppdm_sql.lifecycle.make_version import meeting
+from ppdm_sql.publish.options import LINKABLE, RECIPIENT
+from ppdm_sql.release.lineage import base_column
+from ppdm_sql.release.options import unknown_option
+from ppdm_sql.store import catalog
+from ppdm_sql.store.studies import list_studies, record_study
+from ppdm_sql.treatments.protocol import ENTITY
+from ppdm_sql.types import FITS_BIGINT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import Member, TargetClause
+    from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.release.releases import Releases
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.store.studies import StoredStudy
+    from ppdm_sql.treatments.protocol import InputColumn
+
+_COUNTED = ("k", "l")
+
+
+@dataclass(frozen=True, slots=True)
+class StudyTarget:
+    """One target over all rows of a person: k, or l of a column of one of the releases."""
+
+    clause: TargetClause
+    release: QualifiedName | None = None
+    column: InputColumn | None = None
+
+    def __str__(self) -> str:
+        of = "" if self.column is None else f"({self.column.name})"
+        return f"{self.clause.word}{of} = {self.clause.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A released column that refers to rows of another release, or of its own."""
+
+    child: QualifiedName
+    column: InputColumn
+    name: Name
+    parent: QualifiedName
+    key: InputColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """What a CREATE STUDY means now."""
+
+    statement: CreateStudy = field(repr=False)
+    versions: tuple[Version, ...] = field(repr=False)
+    """Its releases, in the order of the statement."""
+    targets: tuple[StudyTarget, ...]
+    across: tuple[QualifiedName, ...]
+    """The releases whose rows are put together for the targets."""
+    references: tuple[Reference, ...]
+    linkable: str = RECIPIENT
+
+    @property
+    def name(self) -> Name:
+        """Its name."""
+        return self.statement.name
+
+    @property
+    def share(self) -> float:
+        """How many of the persons may be left out, 0 to 1."""
+        return (self.statement.across.percent if self.statement.across else 0) / 100
+
+    @property
+    def k(self) -> int:
+        """How many persons must show the same over all tables; 1 where nothing asks for more."""
+        return next((int(one.clause.value) for one in self.targets if one.column is None), 1)
+
+    def most_rows(self, release: QualifiedName) -> int | None:
+        """Return how many rows of a person a release shows; None: all."""
+        pairs = zip(self.statement.members, self.versions, strict=True)
+        return next(one.most_rows for one, version in pairs if version.entry.name == release)
+
+
+def create_study(releases: Releases, statement: CreateStudy) -> Study:
+    """CREATE [OR REPLACE] STUDY: everything is looked up, so that mistakes show here."""
+    with releases.engine.transaction():
+        stored = find_study(releases, statement.name)
+        if stored is not None and not statement.replace:
+            raise BindError(
+                f"there is already a study '{stored.name}'",
+                statement.name_span,
+                "write CREATE OR REPLACE STUDY, or DROP STUDY first",
+                code="study_exists",
+            )
+        study = bind_study(releases, statement)
+        names = (version.entry.name for version in study.versions)
+        members = tuple(
+            replace(one, name=name) for one, name in zip(statement.members, names, strict=True)
+        )
+        across = statement.across and replace(
+            statement.across,
+            releases=tuple(
+                replace(one, name=releases.full_name(one.name)) for one in statement.across.releases
+            ),
+        )
+        full = replace(statement, members=members, across=across, replace=False)
+        record_study(releases.engine, statement.name, unparse(full))
+        return study
+
+
+def find_study(releases: Releases, name: Name) -> StoredStudy | None:
+    """Return a study of the store by its name."""
+    return next((one for one in list_studies(releases.engine) if one.name == name), None)
+
+
+def stored_study(releases: Releases, name: Name, span: Span | None) -> StoredStudy:
+    """Return a study of the store; raise when it has none of that name."""
+    stored = find_study(releases, name)
+    if stored is None:
+        known = [str(one.name) for one in list_studies(releases.engine)]
+        raise BindError(
+            f"there is no study '{name}'",
+            span,
+            suggest(name.text, known, "studies"),
+            code="unknown_study",
+        )
+    return stored
+
+
+def statement_of(stored: StoredStudy) -> CreateStudy:
+    """Return the statement that made a study, as the store keeps it."""
+    statements = parse_script(stored.definition)
+    if len(statements) != 1 or not isinstance(statements[0], CreateStudy):
+        raise catalog.damaged(f"study '{stored.name}' cannot be read")
+    return statements[0]
+
+
+def open_study(releases: Releases, name: Name, span: Span | None) -> Study:
+    """Return a study as it is now; errors in its stored text point at `span`."""
+    stored = stored_study(releases, name, span)
+    with placed_at(span):
+        return bind_study(releases, statement_of(stored))
+
+
+def bind_study(releases: Releases, statement: CreateStudy) -> Study:
+    """Look everything up that a CREATE STUDY names."""
+    versions = tuple(_version(releases, member) for member in statement.members)
+    names = [version.entry.name for version in versions]
+    for at, member in enumerate(statement.members):
+        if names[at] in names[:at]:
+            raise BindError(f"'{names[at]}' is listed twice", member.span, code="listed_twice")
+    _check_persons(statement, versions)
+    across = _across(releases, statement, names)
+    return Study(
+        statement,
+        versions,
+        tuple(_targets(statement, versions, across)),
+        across,
+        tuple(_references(versions)),
+        _linkable(statement),
+    )
+
+
+def _version(releases: Releases, member: Member) -> Version:
+    version = releases.open(releases.entry(member.name, member.span), member.span)
+    if version.release.agreement is not None:
+        raise BindError(
+            f"'{version.entry.name}' is made under an agreement: what several sites put together is"
+            " no study of one",
+            member.span,
+            "release the table without the agreement",
+            code="not_agreed",
+        )
+    return version
+
+
+def _check_persons(statement: CreateStudy, versions: tuple[Version, ...]) -> None:
+    """Raise unless the KEYs of all releases are the same person's."""
+    keys = [version.release.key for version in versions]
+    word = f"{ENTITY}{statement.person.folded}"
+    for version, key, member in zip(versions, keys, statement.members, strict=True):
+        if key is None:
+            raise BindError(
+                f"'{version.entry.name}' has no KEY, so nobody knows whose a row is",
+                member.span,
+                f"list a KEY OF {statement.person}; it need not be released",
+                code="other_person",
+            )
+        is_word = key.whose.startswith(ENTITY)
+        first = keys[0]
+        if (is_word and key.whose != word) or (first is not None and key.whose != first.whose):
+            whose = key.whose.removeprefix(ENTITY) if is_word else str(key.name)
+            raise BindError(
+                f"the KEY of '{version.entry.name}' is of '{whose}', not of '{statement.person}'",
+                member.span,
+                f"write KEY OF {statement.person} in each release; where another table says whose a"
+                " row is, release that table first, and write KEY REFERENCES table (column)",
+                code="other_person",
+            )
+    for (one, key), (other, another) in pairwise(zip(versions, keys, strict=True)):
+        assert key is not None
+        assert another is not None
+        types = (key.type.text, another.type.text)
+        if types[0] != types[1] and not set(types) <= FITS_BIGINT:
+            raise BindError(
+                f"the KEY of '{one.entry.name}' is {types[0]}, that of '{other.entry.name}' is"
+                f" {types[1]}",
+                statement.person_span,
+                "cast one of them in a (SELECT …) source: persons are told by equal values",
+                code="wrong_type",
+            )
+
+
+def _across(
+    releases: Releases, statement: CreateStudy, names: list[QualifiedName]
+) -> tuple[QualifiedName, ...]:
+    clause = statement.across
+    if clause is None or not clause.releases:
+        return tuple(names)
+    found = []
+    for one in clause.releases:
+        full = releases.full_name(one.name)
+        if full not in names:
+            raise BindError(
+                f"'{one.name}' is not in the study",
+                one.span,
+                suggest(str(full), map(str, names), "releases"),
+                code="unknown_release",
+            )
+        found.append(next(name for name in names if name == full))
+    return tuple(dict.fromkeys(found))
+
+
+def _targets(
+    statement: CreateStudy, versions: tuple[Version, ...], across: tuple[QualifiedName, ...]
+) -> Iterator[StudyTarget]:
+    if statement.across is None:
+        return
+    seen: set[str] = set()
+    for clause in statement.across.targets:
+        if clause.word not in _COUNTED or not isinstance(clause.value, int) or clause.value < 2:
+            raise BindError(
+                f"over several tables, {clause.word} {clause.comparison} {clause.value} cannot be"
+                " counted",
+                clause.span,
+                "write k = 5, or l(column) = 2: whole numbers from 2 on",
+                code="bad_target",
+            )
+        if clause.column is None:
+            if "k" in seen:
+                raise BindError("k is given twice", clause.span, code="bad_target")
+            seen.add("k")
+            yield StudyTarget(clause)
+            continue
+        column = clause.column.name
+        holders = [
+            (version.entry.name, source)
+            for version in versions
+            if version.entry.name in across
+            for rule in version.release.rules
+            if rule.role is Role.SENSITIVE
+            for name, source in zip(rule.names, rule.columns, strict=True)
+            if name == column
+        ]
+        if len(holders) != 1:
+            where = "several of the releases have" if holders else "none of the releases has"
+            raise BindError(
+                f"{where} a SENSITIVE column '{column}'",
+                clause.column.span,
+                "give it a name of its own in a (SELECT …) source" if holders else None,
+                code="unknown_column",
+            )
+        yield StudyTarget(clause, *holders[0])
+
+
+def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
+    """Return what can be joined: columns that refer to a column of a release of the study."""
+    for version in versions:
+        for rule, written in zip(version.release.rules, _written(version), strict=False):
+            if written is None or meeting(rule) is None:
+                continue
+            for other in versions:
+                for held in other.release.released_rules:
+                    is_it = held.columns[0].identity == written
+                    if is_it and meeting(held) == meeting(rule) and held is not rule:
+                        yield Reference(
+                            version.entry.name,
+                            rule.columns[0],
+                            rule.names[0],
+                            other.entry.name,
+                            held.columns[0],
+                        )
+
+
+def _written(version: Version) -> Iterator[str | None]:
+    """Return what each line of a release refers to, as the column of a table."""
+    said = {
+        column.name: rule.references
+        for rule in version.statement.rules
+        for column in rule.columns
+        if rule.references is not None
+    }
+    for rule in version.release.rules:
+        reference = said.get(rule.columns[0].name)
+        yield None if reference is None else base_column(reference.table, reference.column)
+
+
+def _linkable(statement: CreateStudy) -> str:
+    for option in statement.options:
+        if option.name != "linkable":
+            raise unknown_option(option, ("linkable",))
+        if option.value not in LINKABLE:
+            listed = ", ".join(f"'{one}'" for one in LINKABLE)
+            raise BindError(
+                f"option 'linkable' must be one of {listed}", option.span, code="bad_option"
+            )
+        return str(option.value)
+    return RECIPIENT
