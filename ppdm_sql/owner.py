@@ -36,11 +36,13 @@ from ppdm_sql.language.syntax import (
     ReleaseName,
 )
 from ppdm_sql.lifecycle import describe as answers
+from ppdm_sql.lifecycle.copied_rows import copy_in
 from ppdm_sql.names import Name
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.snapshot import SHUFFLE
 from ppdm_sql.release.releases import Releases, Wanted
 from ppdm_sql.statements import Session, audit, publish_releases, run
+from ppdm_sql.store.attachments import attach, attach_again
 from ppdm_sql.store.formats import open_store
 from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.publications import list_publications
@@ -93,6 +95,7 @@ class Owner:
         try:
             keys = open_store(engine, path)
             settle_publications(engine)
+            attach_again(engine)
             engine.shows_errors = show_engine_errors
             # Here and not by cursors: a function ends with the connection that registered it.
             for kernel in (*kernels_of(treatments), SHUFFLE):
@@ -112,6 +115,18 @@ class Owner:
         made = Owner(self._engine.cursor(), of.keys, of.treatments, self._label)
         made._session.changing, made._session.ask = self._session.changing, self._session.ask
         return made
+
+    def attach(self, name: str, path: str | os.PathLike[str]) -> None:
+        """Attach another DuckDB database for reading, now and whenever this one is opened."""
+        attach(self._engine, Name(name), Path(path).absolute())
+
+    def register(self, name: str, rows: object, *, replace: bool = False) -> None:
+        """Copy a pandas or polars frame, or an Arrow table, into a table of this database.
+
+        A release of it then outlives the frame. `replace` puts newer rows in its place; a
+        REFRESH reads those.
+        """
+        copy_in(self._releases, parse_name(name, "the name of a table"), rows, replace)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

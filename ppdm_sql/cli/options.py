@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 _AGAIN_S = 0.1
+_ATTACH = "ppdm.attach"
 
 FORMAT = click.option(
     "--format",
@@ -65,7 +66,15 @@ def database(command: F) -> F:
         metavar="SECONDS",
         help="How long to wait while another process has it open.",
     )
-    return path(wait(command))
+    attach = click.option(
+        "--attach",
+        multiple=True,
+        expose_value=False,
+        metavar="NAME=FILE",
+        callback=lambda context, _option, value: context.meta.__setitem__(_ATTACH, value),
+        help="Another database to read from; the store remembers it.",
+    )
+    return path(wait(attach(command)))
 
 
 @contextmanager
@@ -87,6 +96,15 @@ def opened(
             code="wrong_kind_of_file",
         )
     with _connected(database, wait, show_engine_errors) as owner, interruptible(owner):
+        for given in click.get_current_context().meta.get(_ATTACH, ()):
+            name, equals, file = given.partition("=")
+            if not (name and equals and file):
+                raise PpdmError(
+                    "--attach takes a name and a file",
+                    hint="write --attach lab=lab.duckdb",
+                    code="usage",
+                )
+            owner.attach(name, file)
         yield owner
 
 

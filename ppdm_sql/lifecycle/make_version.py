@@ -24,6 +24,8 @@ from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
 from ppdm_sql.release.acceptance import raise_unaccepted
 from ppdm_sql.release.compile import KEYED_ROWS, KEYS, ROWS, checks_query, statistics_query
+from ppdm_sql.release.lineage import is_plain, written_source
+from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.catalog import ColumnEntry, Facts
@@ -48,6 +50,8 @@ _BY_ORIGINS = 2
 """The formula from which rows are keyed by where their KEY comes from, through any expression."""
 _BY_CHAIN = 3
 """The formula from which noise depends on every treatment before it."""
+_BY_SOURCE = 4
+"""The formula from which one noise per person is another one for another expression."""
 _KEPT_KEY = (
     "the KEY '{}' is released unchanged: whoever knows a person's KEY finds their rows; write KEY "
     "without a treatment, which is not released, or KEY AS pseudonym()"
@@ -183,7 +187,11 @@ class _Making:
             keys = replace(keys, row_identity=identity, person=release.row_key.whose)
         for rule, step in release.stage(stage):
             statistics = _own(found, step.slot)
-            chained = replace(keys, before=_before(rule, step, stage, earlier, release.formula))
+            chained = replace(
+                keys,
+                before=_before(rule, step, stage, earlier, release.formula),
+                source=self._said(rule, step),
+            )
             try:
                 values = step.treatment.draw(statistics, chained, self.known.get(step.slot))
             except PpdmError as error:
@@ -191,6 +199,17 @@ class _Making:
             drawn[step.slot] = values
         parameters.write_tables(self.version.engine, self.version.entry.storage, drawn)
         return drawn
+
+    def _said(self, rule: BoundRule, step: Step) -> str:
+        """Return what the source says of columns whose noise their values do not decide.
+
+        Two expressions may have one name, in two tables: one noise for both gives the difference.
+        """
+        release, treatment = self.version.release, step.treatment
+        is_shared = treatment.traits.adds_noise and not treatment.averages_over_rows
+        if release.formula < _BY_SOURCE or not is_shared or all(map(is_plain, rule.columns)):
+            return ""
+        return written_source(Sources(self.version.engine), release.source)
 
     def _one_row(self, query: exp.Expr | None) -> dict[str, Any]:
         """Run a query of aggregates; lists stay Arrow, because they can be long."""

@@ -36,8 +36,9 @@ from ppdm_sql.treatments import traits_of
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from ppdm_sql.parameters import Parameter
     from ppdm_sql.publish.earlier_versions import EarlierVersions
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.releases import Releases
@@ -60,7 +61,7 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
     # What a name stands for is written in the source: `w + 1` and `w + 2` may both be called w.
     source = written_source(Sources(version.engine), version.release.source)
     for rule in version.release.released_rules:
-        drawn = _drawn(rule, dict(row), version.entry.tables)
+        drawn = _drawn(rule, row, version.entry.tables)
         for name, column in zip(rule.names, rule.columns, strict=True):
             key_parts: list[object] = [column.identity, drawn]
             read = [column]
@@ -69,7 +70,12 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
                 if key_column.type.kind is not Kind.INTEGER:  # as which it draws another noise
                     key_parts.append(key_column.type.kind.name)
                 read.append(key_column)
-            if not all(is_plain(one) for one in read):
+            # One noise per person is what its key says, whatever its values are computed by.
+            is_shared = any(
+                step.treatment.traits.adds_noise and not step.treatment.averages_over_rows
+                for step in rule.steps
+            )
+            if not is_shared and not all(is_plain(one) for one in read):
                 key_parts.append(source)
             key = hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()[:16]
             origins = column.origins or frozenset({column.identity})
@@ -353,12 +359,13 @@ def _traits(releases: Releases, column: PublishedColumn) -> list[Traits]:
     return [traits_of(word, releases.treatments) for word in column.treatments]
 
 
-def _drawn(rule: BoundRule, row: dict[str, object], tables: Sequence[str]) -> list[object]:
+def _drawn(rule: BoundRule, row: Mapping[str, Parameter], tables: Sequence[str]) -> list[object]:
     """Return what the treatments of a rule fixed: numbers, and the names of their tables."""
     found: list[object] = []
     for step in rule.steps:
         prefix = parameter_column(step.slot, "")
         own = {k.removeprefix(prefix): v for k, v in row.items() if k.startswith(prefix)}
-        found += [step.treatment.keyword, sorted(own.items())]
+        kept = step.treatment.ledger_parameters(own)
+        found += [step.treatment.keyword, sorted(kept.items())]
         found += [name for name in tables if f"_{prefix}" in name]
     return found

@@ -34,6 +34,8 @@ from ppdm_sql.release.select_trees import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ppdm_sql.release.model import Relation, SourceCatalog
     from ppdm_sql.treatments.protocol import InputColumn
 
@@ -86,7 +88,15 @@ def written_source(catalog: SourceCatalog, source: Source) -> str:
             if relation.view_sql is not None:
                 texts.append(relation.view_sql)
                 waiting += named_tables(relation.view_sql)
-    return "\n".join([*sorted(texts), catalog.macro_texts()])
+    macros = catalog.macro_texts()
+    named = [text for name, text in sorted(macros.items()) if _names(texts, macros, name)]
+    return "\n".join([*sorted(texts), *named])
+
+
+def _names(texts: list[str], macros: Mapping[str, str], name: str) -> bool:
+    """Whether a macro may be called in some texts, or in those of another macro."""
+    others = (text for other, text in macros.items() if other != name)
+    return any(name.lower() in text.lower() for text in (*texts, *others))
 
 
 def is_plain(column: InputColumn) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ppdm_sql.types import ColumnType
 
 
-FORMULA = 3
+FORMULA = 4
 """How treatments of new releases compute; a stored version keeps the formula it was made with."""
 
 
@@ -185,12 +185,16 @@ class SourceCatalog(Protocol):
         """Return the table or view that a name stands for."""
         ...
 
+    def missing_database(self, name: QualifiedName) -> str | None:
+        """Return where the database of a table was that the store remembers, if it is not there."""
+        ...
+
     def is_macro(self, name: Name) -> bool:
         """Whether a function is a macro of the owner's, which may read anything."""
         ...
 
-    def macro_texts(self) -> str:
-        """Return what the macros of the owner's say."""
+    def macro_texts(self) -> dict[str, str]:
+        """Return what the macros of the owner's say, by their names."""
         ...
 
     def is_release(self, name: QualifiedName) -> bool:

@@ -117,6 +117,7 @@ def _complete(statement: CreateRelease, catalog: SourceCatalog) -> Source:
         case TableSource():
             relation = catalog.resolve(source.name)
             if relation is None:
+                _check_attached(source.name, source.span, catalog)
                 raise BindError(
                     f"there is no table or view '{_as_written(source.name)}'",
                     source.span,
@@ -132,6 +133,19 @@ def _complete(statement: CreateRelease, catalog: SourceCatalog) -> Source:
             catalog.check_query(source)
             _refuse_relative_paths(source)
             return _qualified(statement, source, catalog)
+
+
+def _check_attached(name: QualifiedName, span: Span | None, catalog: SourceCatalog) -> None:
+    """Say so where a table lies in a database that is not there any more."""
+    path = catalog.missing_database(name)
+    if path is not None:
+        raise BindError(
+            f"the database '{name.parts[0]}' is not attached: '{path}' is not there, or cannot be"
+            " opened",
+            span,
+            f"write --attach '{name.parts[0]}=file.duckdb', or owner.attach('{name.parts[0]}', …)",
+            code="not_attached",
+        )
 
 
 def _refuse_relative_paths(source: QuerySource) -> None:
@@ -183,6 +197,7 @@ def _qualified(
             _refuse_store(source.span)
         relation = catalog.resolve(name)
         if relation is None:
+            _check_attached(name, source.span, catalog)
             continue  # a file; anything else fails when DuckDB reads the source
         _check_relation(statement, relation, source.span)
         first, last = table.parts[0].meta, table.parts[-1].meta

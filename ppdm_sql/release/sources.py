@@ -18,7 +18,7 @@ from ppdm_sql.release.agreed import agreement_statement
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import base_column
 from ppdm_sql.release.model import Relation, SourceColumn
-from ppdm_sql.store import agreements, catalog
+from ppdm_sql.store import agreements, attachments, catalog
 from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
@@ -107,13 +107,22 @@ class Sources:
         hidden = is_hidden and not row["temporary"]
         return Relation(parts, row["temporary"], row["sql"], renamed, hidden, row["generated"])
 
+    def missing_database(self, name: QualifiedName) -> str | None:
+        """Return where the database of a table was that the store remembers, if it is not there."""
+        first = name.parts[0] if len(name.parts) > 1 else None
+        path = attachments.missing(self._engine, first)
+        return None if path is None else str(path)
+
     def is_macro(self, name: Name) -> bool:
         """Whether a function is a macro of the owner's."""
         return any(Name(one) == name for one, _ in self._macros)
 
-    def macro_texts(self) -> str:
-        """Return what the macros of the owner's say."""
-        return "\n".join(sorted(f"{name}: {text}" for name, text in self._macros))
+    def macro_texts(self) -> dict[str, str]:
+        """Return what the macros of the owner's say, by their names."""
+        found: dict[str, str] = {}
+        for name, text in sorted(self._macros):
+            found[name] = f"{found.get(name, name)}: {text}"  # some have several forms
+        return found
 
     @cached_property
     def _macros(self) -> list[tuple[str, str]]:

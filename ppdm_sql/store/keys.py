@@ -29,6 +29,8 @@ class RootKey:
     before: str = field(default="", repr=False)
     """What was drawn before in a chain: another constant before it, another noise after it."""
 
+    source: str = field(default="", repr=False)
+    """What the source says, where a column is computed there."""
     formula: int = 1
     """How the version that asks for keys computes."""
     is_agreed: bool = False

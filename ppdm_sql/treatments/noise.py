@@ -224,6 +224,9 @@ class Noise(NumberTreatment):
         lineage = lineage or column.identity
         zero = 0.0 if is_whole else -0.0  # x + 0.0 has no sign where x is 0
         numbers = f"({distribution.first + zero!r}, {distribution.second + zero!r})"
+        if keys.source and self.per == "person" and not keys.is_agreed:
+            # A name alone says nothing of what is behind it.
+            lineage = " + ".join((lineage, *sorted(column.origins), keys.source))
         said = f"{lineage} {self._kind} {distribution.word}{numbers} per {self.per}"
         return f"{said} rho {self.rho!r}" if is_whole and self.rho is not None else said
 
@@ -249,9 +252,25 @@ class Noise(NumberTreatment):
         return self.to_expr(inputs, scope)
 
     def verify(self, results: Statistics) -> Sequence[str]:
-        """Raise when there are such rows."""
+        """Raise when there are such rows; warn where decimals show which rows were left alone."""
         hint = "a row without a KEY gets no noise; leave such rows out in a (SELECT …) source"
-        return refuse_lost(self.keyword, self.columns, results, hint)
+        warnings = refuse_lost(self.keyword, self.columns, results, hint)
+        if self.rho is None or self.is_multiplicative or not self.rounds:
+            return warnings
+        shown = [
+            str(column.name)
+            for index, column in enumerate(self.columns)
+            if column.type.kind not in TIMES and not self._unit(index, results)
+        ]
+        if not shown:
+            return warnings
+        said = f"noise: the values of '{', '.join(shown)}' have many decimals, so that sums are not"
+        where = "where the original values have few, the decimals show which rows 'rho' left alone"
+        return (*warnings, f"{said} rounded: {where}")
+
+    def ledger_parameters(self, row: Mapping[str, Parameter]) -> Mapping[str, Parameter]:
+        """Return what makes it another noise: not what its sums are rounded to."""
+        return {name: value for name, value in row.items() if not name.startswith("unit_")}
 
     def _drawn(self, index: int, scope: Scope) -> exp.Expr:
         """Return first + standard · second; for a uniform distribution, first + u · width."""

@@ -63,6 +63,11 @@ class Keys(Protocol):
         ...
 
     @property
+    def source(self) -> str:
+        """What the source says, where a column is computed there; empty for one of a table."""
+        ...
+
+    @property
     def is_agreed(self) -> bool:
         """Whether several sites hold the same keys and must draw the same."""
         ...

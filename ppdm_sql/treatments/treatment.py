@@ -191,6 +191,10 @@ class Treatment:
         """Return what random numbers are drawn for; agreements between sites depend on it."""
         return " ".join((self.keyword, *(column.identity for column in self.columns)))
 
+    def ledger_parameters(self, row: Mapping[str, Parameter]) -> Mapping[str, Parameter]:
+        """Return the parameters that the ledger tells two publications of a column apart by."""
+        return row
+
     def note(self, drawn: Drawn) -> str | None:
         """Return one line for DESCRIBE RELEASE on what it did, without any parameter."""
         return None

@@ -63,8 +63,11 @@ class Catalog:
     def is_macro(self, name: Name) -> bool:
         return False
 
-    def macro_texts(self) -> str:
-        return ""
+    def missing_database(self, name: QualifiedName) -> str | None:
+        return None
+
+    def macro_texts(self) -> dict[str, str]:
+        return {}
 
     def is_release(self, name: QualifiedName) -> bool:
         return False

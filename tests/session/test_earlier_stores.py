@@ -87,7 +87,7 @@ def test_versions_keep_the_formula_they_were_made_with(
         )
     then = 3 if has_formulas else 1  # format 4 came with noise of formula 2, then 3
     assert made["treated 1"] == made["treated 2"] == made["treated 3"] == then
-    assert made["new 1"] == FORMULA == 3
+    assert made["new 1"] == FORMULA == 4
 
 
 @pytest.mark.parametrize("recorded", ["formula_2"], indirect=True)

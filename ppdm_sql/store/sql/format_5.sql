@@ -16,3 +16,9 @@ CREATE TABLE "ppdm_store"."ppdm_owner"."studies" (
 -- The study that was published, and whose keys its pseudonyms have: NULL for the store's own.
 ALTER TABLE "ppdm_store"."ppdm_owner"."publications" ADD COLUMN study VARCHAR;
 ALTER TABLE "ppdm_store"."ppdm_owner"."publications" ADD COLUMN key_scope VARCHAR;
+
+-- Databases of the owner's that sources are read from: attached whenever the store is opened.
+CREATE TABLE "ppdm_store"."ppdm_owner"."attachments" (
+    attached_name VARCHAR NOT NULL,
+    path VARCHAR NOT NULL
+);

@@ -44,7 +44,7 @@ LOST = "cannot be computed (NaN, infinite or out of range)"
 def shared() -> Iterator[Owner]:
     """One owner with many zeros and ones, for tests that make their own release `r.t`."""
     with ppdm_sql.connect(":memory:") as owner:
-        owner._releases = replace(owner._releases, keys=RootKey(bytes(range(32))))
+        owner._session.releases = replace(owner._releases, keys=RootKey(bytes(range(32))))
         owner.execute(
             "CREATE TABLE many AS SELECT i AS id, 0.0::DOUBLE AS zero, 0::INTEGER AS nought,"
             f" 100.0::DOUBLE AS hundred, i::DOUBLE AS counted FROM range({COUNT}) AS r (i)"

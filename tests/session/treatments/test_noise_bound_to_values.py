@@ -471,3 +471,67 @@ def test_days_with_one_noise_of_a_person_stay_days(owner: Owner) -> None:
     with pytest.warns(PrivacyWarning, match="differences"):
         owner.execute("CREATE RELEASE r.v FROM v (id KEY, x SENSITIVE AS noise(normal(0, 9), per => 'person'))")  # fmt: skip
     assert owner.execute("SELECT DISTINCT x::TIME::VARCHAR FROM r.v").fetchall() == [("00:00:00",)]
+
+
+@pytest.mark.filterwarnings("ignore::ppdm_sql.errors.PrivacyWarning")
+def test_one_noise_of_a_person_is_another_one_for_another_column_of_its_name(owner: Owner) -> None:
+    """Two columns called value, of two tables, through joins that cannot be followed by name."""
+    owner.execute(
+        "CREATE TABLE p AS SELECT i AS pid, i % 2 AS sex FROM range(60) t(i);"
+        "CREATE TABLE a AS SELECT i // 3 AS pid, (100 + i)::DOUBLE + 0.5 AS value FROM range(180) t(i);"
+        "CREATE TABLE b AS SELECT i // 3 AS pid, (37 + i)::DOUBLE + 0.5 AS value FROM range(180) t(i)"
+    )
+    for table in "ab":
+        owner.execute(
+            f"CREATE RELEASE r.{table} FROM (SELECT pid, sex, value FROM {table} JOIN p USING (pid))"
+            " (pid KEY AS keep(), value SENSITIVE AS noise(normal(0, 40), per => 'person'))"
+        )
+    apart = owner.execute(
+        "SELECT DISTINCT a.value - b.value FROM r.a AS a JOIN r.b AS b USING (pid)"
+    ).fetchall()
+    assert len(apart) > 40
+
+
+def test_one_noise_that_went_out_in_another_unit_is_said(owner: Owner, tmp_path: Path) -> None:
+    """By the ledger: what sums are rounded to makes no other noise."""
+    owner.execute(
+        "CREATE TABLE v AS SELECT i // 3 AS pid, i % 3 AS n, (50 + i % 50)::DECIMAL(9, 1) AS w FROM range(300) t(i)"
+    )
+    rule = "(pid KEY AS keep(), n NEUTRAL, w SENSITIVE AS noise(normal(0, 20), per => 'person'))"
+    with pytest.warns(PrivacyWarning, match="differences between them are the true ones"):
+        owner.execute(f"CREATE RELEASE r.a FROM v {rule}")
+    said = []
+    for name in "ab":
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            owner.publish("r.a", to=tmp_path / f"{name}.duckdb", accept=["identifying(pid)"])
+        said.append(" ".join(str(one.message) for one in caught))
+        owner.execute("UPDATE v SET w = w * 2.2")
+        owner.execute("DROP RELEASE r.a")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            owner.execute(f"CREATE RELEASE r.a FROM v {rule}")
+    assert "one noise per person, the same as in the publication" in said[1]
+    assert "independent noises" not in said[1]
+
+
+def test_a_macro_that_is_not_called_makes_no_other_noise(owner: Owner, tmp_path: Path) -> None:
+    owner.execute(
+        "CREATE TABLE v AS SELECT i AS pid, i AS w FROM range(30) t(i);"
+        "CREATE RELEASE r.a FROM (SELECT pid, w + 1 AS w FROM v) (pid KEY, w SENSITIVE AS noise(normal(0, 20)))"
+    )
+    owner.publish("r.a", to=tmp_path / "a.duckdb")
+    owner.execute("CREATE MACRO other(x) AS x + 1")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        owner.publish("r.a", to=tmp_path / "b.duckdb")
+
+
+def test_rho_after_a_constant_with_many_decimals_is_warned_of(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, (i / 10)::DECIMAL(9, 1) AS d FROM range(100) t(i)"
+    )
+    with pytest.warns(PrivacyWarning, match="which rows 'rho' left alone"):
+        owner.execute(
+            "CREATE RELEASE r FROM t (id KEY, d SENSITIVE AS translation() THEN noise(normal(0, 20), rho => 30))"
+        )

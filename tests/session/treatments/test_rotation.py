@@ -290,6 +290,7 @@ def test_a_text_or_an_unknown_operator_is_not_translated() -> None:
     assert treatment.invert_condition("IN", 1, both, drawn) is None
 
 
+@pytest.mark.filterwarnings("ignore:noise. the values of:ppdm_sql.errors.PrivacyWarning")
 def test_after_it_a_share_of_the_rows_gets_noise(shared: Owner) -> None:
     """`rotation(…) THEN noise(…, rho => 5)`, as the design shows it."""
     shared.execute(
