@@ -89,6 +89,7 @@ def vertical(region: Path, everything: Path) -> None:
         give(everything, folder, "true" if name != "pharmacy" else "hash(person, 'p') % 20 > 0")
         folders.append(folder)
         files.append(release(folder, f"{name}.sql"))
+    print(run(folders[0], "run", HERE / "neighbour.sql", "--db", "owner/site.duckdb", "-q"))
     miner = site(region, "miner-2")
     told = ("--agreement", fingerprint(region), "--missing", "drop")
     run(miner, "combine", "--join", *files, "--to", "study-data.duckdb", *told)

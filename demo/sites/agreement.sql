@@ -8,8 +8,9 @@ CREATE AGREEMENT region (
     illness SENSITIVE AS mapping(prefix => 'Illness', domain => [
         'Asthma', 'Diabetes', 'Flu', 'HIV', 'Hypertension', 'Stomach Cancer'
     ]),
-    drug    SENSITIVE AS mapping(),
-    dose    SENSITIVE AS translation(by => 17),
-    claims  SENSITIVE AS mapping()
+    -- Only one site has these: how it treats them stays there.
+    drug    SENSITIVE PRIVATE TO pharmacy,
+    dose    SENSITIVE PRIVATE TO pharmacy,
+    claims  SENSITIVE PRIVATE TO insurer
 );
 EXPORT AGREEMENT region TO '../region.agreement';

@@ -5,4 +5,4 @@ CREATE RELEASE study.patients FROM 'people.parquet' (
     person KEY       AS pseudonym(),
     name   IDENTIFIER,
     claims SENSITIVE AS mapping()
-) WITH (agreement = 'region');
+) WITH (agreement = 'region', site = 'insurer');

@@ -8,5 +8,5 @@ CREATE RELEASE study.patients FROM (
 ) (
     person KEY       AS pseudonym(),
     drug   SENSITIVE AS mapping(),
-    dose   SENSITIVE AS translation(by => 17)
-) WITH (agreement = 'region');
+    dose   SENSITIVE AS translation()
+) WITH (agreement = 'region', site = 'pharmacy');

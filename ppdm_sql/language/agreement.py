@@ -11,6 +11,7 @@ from ppdm_sql.language.syntax import (
     DropAgreement,
     ExportAgreement,
     ImportAgreement,
+    Role,
     ShowAgreements,
 )
 from ppdm_sql.language.tokens import Shape
@@ -33,6 +34,19 @@ def parse_create_agreement(cursor: Cursor) -> CreateAgreement:
             "write the list of columns after its name",
         )
     rules = parse_rules(cursor)
+    for rule in rules:
+        if rule.private_to is not None and rule.treatments:
+            cursor.fail(
+                f"a column that is private to '{rule.private_to}' has no treatment here",
+                "remove it: the site writes its own, and nobody else learns it",
+                rule.span,
+            )
+        if rule.private_to is not None and rule.role is Role.KEY:
+            cursor.fail(
+                "the KEY is what the sites share",
+                "leave PRIVATE TO out, or give the column another role",
+                rule.span,
+            )
     if cursor.at("GENERALIZE"):
         cursor.fail(
             "levels cannot be agreed: they are found in the rows of one site",

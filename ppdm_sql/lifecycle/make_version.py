@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import create_schema, table_of, to_sql
-from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError
+from ppdm_sql.engine.sql import column_of, create_schema, named, table_of, to_sql
+from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError, Refused, plural
 from ppdm_sql.groups.compile import COMBINATIONS, SLOT, find_grouping
 from ppdm_sql.groups.hierarchy_kinds import Listed, SuppressDigits
 from ppdm_sql.groups.messages import figures_of, warnings_of
@@ -23,8 +23,16 @@ from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.parameters import Drawn, parameter_column
 from ppdm_sql.release.acceptance import raise_unaccepted
-from ppdm_sql.release.compile import KEYED_ROWS, KEYS, ROWS, checks_query, statistics_query
+from ppdm_sql.release.compile import (
+    KEYED_ROWS,
+    KEYS,
+    ROWS,
+    checks_query,
+    source_table,
+    statistics_query,
+)
 from ppdm_sql.release.lineage import is_plain, written_source
+from ppdm_sql.release.row_key import canonical_key
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
@@ -103,6 +111,7 @@ class _Making:
         version, release, engine = self.version, self.version.release, self.version.engine
         drawn: dict[str, Drawn] = {}
         warnings = [_KEPT_KEY.format(name) for name in _kept_keys(release)]
+        warnings += self._keys_together()
         source_rows = 0
         for stage in range(release.depth):
             self.releases.on_stage("reading statistics")
@@ -157,6 +166,34 @@ class _Making:
             findings,
         )
 
+    def _keys_together(self) -> list[str]:
+        """Raise where two KEYs of this site are one under the agreement; a refresh warns of it."""
+        release = self.version.release
+        if release.agreement is None or release.key is None:
+            return []
+        key = column_of(release.key.name.text, "s")
+        texts = (exp.cast(key, "VARCHAR"), canonical_key(key))
+        counts = (exp.Count(this=exp.Distinct(expressions=[text])) for text in texts)
+        query = exp.select(*(named(one, f"n{at}") for at, one in enumerate(counts)))
+        (row,) = self.version.engine.query(
+            query.from_(source_table(release.source, "s"))
+        ).to_pylist()
+        lost = row["n0"] - row["n1"]
+        if lost <= 0:
+            return []
+        what = (
+            f"{plural(lost, 'KEY')} of '{release.key.name}' would be the same as another under the"
+            " agreement, which compares them without spaces and without upper case"
+        )
+        if not self.is_refresh:
+            raise Refused(
+                what,
+                release.source.span,
+                "give such persons other KEYs in a (SELECT …) source",
+                code="names_collide",
+            )
+        return [what]
+
     def _objected(self, objections: Sequence[Objection], warnings: Sequence[str] = ()) -> list[str]:
         """Raise what was not accepted; a refresh, which takes no other definition, warns of it.
 
@@ -185,10 +222,16 @@ class _Making:
         if release.row_key is not None:
             identity = _row_identity(release, release.row_key)
             keys = replace(keys, row_identity=identity, person=release.row_key.whose)
+        own = replace(
+            self.releases.keys,
+            formula=keys.formula,
+            row_identity=keys.row_identity,
+            person=keys.person,
+        )
         for rule, step in release.stage(stage):
             statistics = _own(found, step.slot)
             chained = replace(
-                keys,
+                own if rule.is_private else keys,
                 before=_before(rule, step, stage, earlier, release.formula),
                 source=self._said(rule, step),
             )

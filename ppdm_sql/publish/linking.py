@@ -120,7 +120,7 @@ def links_of(releases: Releases, release: Release) -> frozenset[Link]:
 
     A column of another release carries that one's.
     """
-    found = [link for _, _, link in linking(release)]
+    found = list(linking(release))
     agreement = releases.fingerprint_of(release) if found else None
     sources = Sources(releases.engine)
     carried = (
@@ -131,7 +131,8 @@ def links_of(releases: Releases, release: Release) -> frozenset[Link]:
         for inner in passed_releases(sources, release.source, column.name)
         for links in _links_of_column(releases, *inner)
     )
-    return frozenset((agreement, link) for link in found) | frozenset(carried)
+    own = ((None if rule.is_private else agreement, link) for rule, _, link in found)
+    return frozenset(own) | frozenset(carried)
 
 
 def _links_of_column(releases: Releases, name: QualifiedName, column: Name) -> Iterator[Link]:

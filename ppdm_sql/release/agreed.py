@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ppdm_sql.errors import BindError, PpdmError, Refused, suggest
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateAgreement, Role
-from ppdm_sql.names import chain
+from ppdm_sql.names import Name, chain
 from ppdm_sql.store.catalog import damaged
 from ppdm_sql.treatments.protocol import InputColumn
 from ppdm_sql.types import ColumnType, Kind
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ppdm_sql.language.syntax import ColumnRule, TreatmentCall
-    from ppdm_sql.names import Name
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.store.agreements import Agreement
     from ppdm_sql.treatments.treatment import Treatment
@@ -129,6 +128,7 @@ def check_release(
     rules: Sequence[ColumnRule],
     bound: Sequence[BoundRule],
     words: Mapping[str, type[Treatment]],
+    site: str | None = None,
 ) -> None:
     """Raise at the first place where a release says something else than its agreement."""
     hint = f"DESCRIBE AGREEMENT {agreement.name} shows what was agreed"
@@ -151,7 +151,21 @@ def check_release(
             raise BindError(
                 f"{what}: its role there is {agreed.role}", rule.span, hint, code="not_agreed"
             )
-        _check_treatments(what, rule, agreed, mine, words, hint)
+        if agreed.private_to is None:
+            _check_treatments(what, rule, agreed, mine, words, hint)
+        elif site is None or Name(site) != agreed.private_to:
+            raise BindError(
+                f"'{listed}' is private to '{agreed.private_to}' in agreement '{agreement.name}'",
+                rule.span,
+                f"leave it out; at that site write WITH (…, site = '{agreed.private_to}')",
+                code="not_agreed",
+            )
+
+
+def is_private_line(agreement: CreateAgreement, rule: ColumnRule) -> bool:
+    """Whether the columns of a line are private to a site."""
+    agreed = next((one for one in agreement.rules if _names(one) == _names(rule)), None)
+    return agreed is not None and agreed.private_to is not None
 
 
 def _check_treatments(

@@ -19,7 +19,7 @@ from ppdm_sql.language.syntax import (
 )
 from ppdm_sql.names import OWNER_SCHEMA, RESERVED_HINT, Name, QualifiedName
 from ppdm_sql.release.acceptance import accepted_in
-from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release
+from ppdm_sql.release.agreed import KEY_KINDS, agreed_identity, check_release, is_private_line
 from ppdm_sql.release.ancestry import column_ancestors
 from ppdm_sql.release.lineage import column_identity, column_origins, written_source
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
@@ -79,8 +79,10 @@ def bind_release(
             replace(_followed(catalog, source, columns[column.name]), entity=entity)
             for column in rule.columns
         )
+        is_private = agreement is not None and is_private_line(agreement, rule)
         if agreement is not None:
             _refuse_entity(rule)
+        if agreement is not None and not is_private:
             bound = tuple(
                 _agreed_column(column, rule, written.span)
                 for column, written in zip(bound, rule.columns, strict=True)
@@ -89,9 +91,11 @@ def bind_release(
         names = tuple(column.name for column in rule.columns)
         if names[0] in _generalized_names(statement) and rule.is_released and not rule.treatments:
             steps = (_generalized_step(rule, bound, index),)
-        rules.append(BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span))
+        rules.append(
+            BoundRule(bound, names, rule.role, steps, rule.is_released, rule.span, is_private)
+        )
     if agreement is not None:
-        check_release(agreement, statement.rules, rules, words)
+        check_release(agreement, statement.rules, rules, words, options.get("site"))
     row_key = _row_key(tuple(rules), columns, catalog, source)
     if agreement is not None and row_key is not None:
         _check_agreed_key(row_key, rules)

@@ -50,6 +50,8 @@ class BoundRule:
     steps: tuple[Step, ...]
     is_released: bool
     span: Span | None = field(default=None, compare=False, repr=False)
+    is_private: bool = False
+    """Under an agreement: whether its parameters are this site's alone."""
 
     @property
     def words(self) -> tuple[str, ...]:

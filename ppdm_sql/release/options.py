@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _OPTIONS: dict[str, tuple[str, ...]] = {
     "execution": ("native", "udf"),
     "agreement": (),
+    "site": (),
     ACCEPT: (),
     "loss": ("precision", "ilm"),
     "method": ("optimal", "mondrian"),
@@ -35,6 +36,13 @@ def options_of(statement: CreateRelease) -> dict[str, str]:
                 f"option '{option.name}' belongs to GENERALIZE, which this release does not have",
                 option.span,
                 "remove it, or write GENERALIZE … UNTIL …",
+                code="bad_option",
+            )
+        if option.name == "site" and all(one.name != "agreement" for one in statement.options):
+            raise BindError(
+                "option 'site' belongs to an agreement, which this release does not have",
+                option.span,
+                "remove it, or write agreement = '…'",
                 code="bad_option",
             )
         choices = _OPTIONS[option.name]

@@ -190,6 +190,10 @@ class Agreements:
                 ],
                 "role": [rule.role.value for rule in rules],
                 "treatment": [treatment_text(rule) or None for rule in rules],
+                "private_to": pa.array(
+                    [rule.private_to.text if rule.private_to else None for rule in rules],
+                    pa.string(),
+                ),
             }
         )
 

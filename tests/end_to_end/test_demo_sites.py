@@ -22,3 +22,5 @@ def test_the_demo_finds_the_same_with_and_without_the_raw_data() -> None:
     compared = re.findall(r"^    ([=≠]) ", done.stdout, re.MULTILINE)
     assert compared == ["="] * 12
     assert "illness=Stomach Cancer" in done.stdout
+    (read,) = re.findall(r"the neighbour reads\W+([\d.]+)", done.stdout)
+    assert float(read) < 60  # of aliases that were drawn apart, some are the same by chance

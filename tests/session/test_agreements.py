@@ -294,7 +294,7 @@ def test_an_agreement_that_is_not_there(owner: Owner) -> None:
 def test_describe_says_what_was_agreed(owner: Owner) -> None:
     owner.execute(f"CREATE AGREEMENT north ({COLUMNS})")
     rows = owner.execute("DESCRIBE AGREEMENT north").fetchall()
-    assert rows[1] == ("age", "QUASI", 'graded_grouping("bands" => [0, 30, 60, 90])')
+    assert rows[1] == ("age", "QUASI", 'graded_grouping("bands" => [0, 30, 60, 90])', None)
     assert [row[0] for row in rows] == ["id", "age", "x, y", "weight", "illness", "city"]
     ((name, fingerprint, columns),) = owner.execute("SHOW AGREEMENTS").fetchall()
     assert (name, len(fingerprint), columns) == ("north", 64, 7)
@@ -547,3 +547,89 @@ def test_an_agreement_of_what_was_published_is_kept(owner: Owner, tmp_path: Path
     with pytest.raises(Refused, match=r"release 's.r' depends on agreement 'north'"):
         owner.execute("DROP AGREEMENT north")
     assert owner.interpret("s.r", "w > 2").original == "w > 2"
+
+
+PRIVATE = (
+    "id KEY AS pseudonym(), age QUASI AS graded_grouping(bands => [0, 30, 60, 90]),"
+    " illness SENSITIVE PRIVATE TO hospital, weight SENSITIVE PRIVATE TO hospital"
+)
+OWN = (
+    "id KEY AS pseudonym(), age QUASI AS graded_grouping(bands => [0, 30, 60, 90]),"
+    " illness SENSITIVE AS pseudonym(), weight SENSITIVE AS scaling()"
+)
+
+
+def private_release(owner: Owner, site: str = "hospital") -> list[tuple[object, ...]]:
+    owner.execute(f"CREATE OR REPLACE TABLE t AS {TABLE} FROM range(60) AS r (i)")
+    owner.execute(
+        f"CREATE OR REPLACE RELEASE r FROM t ({OWN}) WITH (agreement = 'north', site = '{site}')"
+    )
+    return owner.sql("SELECT id, age, illness, weight FROM r ORDER BY id").fetchall()
+
+
+def test_a_neighbour_reads_nothing_of_a_private_column(
+    owner: Owner, other: Owner, tmp_path: Path
+) -> None:
+    """It holds the agreement, all the values, and does as if it were the other site."""
+    agree(owner, other, tmp_path, PRIVATE)
+    here, there = private_release(owner), private_release(other)
+    assert [row[:2] for row in here] == [row[:2] for row in there], "what is shared is the same"
+    assert not {row[2] for row in here} & {row[2] for row in there}
+    ratios = {
+        round(float(str(a[3])) / float(str(b[3])), 9) for a, b in zip(here, there, strict=True)
+    }
+    assert len(ratios) == 1
+    assert ratios != {1.0}, "another constant at each site"
+
+
+def test_nothing_of_a_private_column_travels(owner: Owner, other: Owner, tmp_path: Path) -> None:
+    agree(owner, other, tmp_path, PRIVATE)
+    rows = {row[0]: row[2:] for row in other.execute("DESCRIBE AGREEMENT north").fetchall()}
+    assert rows["illness"] == (None, "hospital")
+    assert rows["age"][1] is None
+    private_release(owner)
+    assert "hospital" in str(other.execute("DESCRIBE AGREEMENT north").fetchall())
+
+
+def test_another_site_does_not_release_it(owner: Owner, other: Owner, tmp_path: Path) -> None:
+    agree(owner, other, tmp_path, PRIVATE)
+    with pytest.raises(BindError, match="'illness' is private to 'hospital'") as caught:
+        private_release(other, "pharmacy")
+    assert caught.value.code == "not_agreed"
+
+
+@pytest.mark.parametrize(
+    ("columns", "what"),
+    [
+        ("id KEY PRIVATE TO a", "the KEY is what the sites share"),
+        ("id KEY, x NEUTRAL PRIVATE TO a AS scaling()", "has no treatment here"),
+        ("id KEY, x NEUTRAL PRIVATE a", "expected"),
+    ],
+)
+def test_what_cannot_be_private_is_refused(owner: Owner, columns: str, what: str) -> None:
+    with pytest.raises(StatementError, match=what):
+        owner.execute(f"CREATE AGREEMENT north ({columns})")
+
+
+def test_a_site_belongs_to_an_agreement(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT 1 AS id")
+    with pytest.raises(BindError, match="belongs to an agreement"):
+        owner.execute("CREATE RELEASE r FROM t (id NEUTRAL) WITH (site = 'hospital')")
+
+
+def test_keys_that_fall_together_are_refused_with_their_number(owner: Owner) -> None:
+    owner.execute(
+        "CREATE AGREEMENT north (id KEY AS pseudonym(), x NEUTRAL);"
+        "CREATE TABLE t AS SELECT unnest(['a1', 'A 1', 'b', 'B', 'c']) AS id, 1 AS x"
+    )
+    release_it = (
+        "CREATE RELEASE r FROM t (id KEY AS pseudonym(), x NEUTRAL) WITH (agreement = 'north')"
+    )
+    with pytest.raises(Refused, match="2 KEYs of 'id' would be the same") as caught:
+        owner.execute(release_it)
+    assert caught.value.code == "names_collide"
+    owner.execute("DELETE FROM t WHERE id IN ('A 1', 'B')")
+    owner.execute(release_it)
+    owner.execute("INSERT INTO t VALUES ('A1', 1)")
+    with pytest.warns(ppdm_sql.PrivacyWarning, match="1 KEY of 'id' would be the same"):
+        owner.execute("REFRESH RELEASE r")
