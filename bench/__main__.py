@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from bench import anonymity, audit, generalize, publish, spine, treatments
+from bench import anonymity, audit, generalize, publish, spine, studies, treatments
 from bench.measure import Figure
 
 
@@ -22,7 +22,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     figures = []
-    for room in (spine, treatments, anonymity, generalize, publish, audit):
+    for room in (spine, treatments, anonymity, generalize, publish, studies, audit):
         for figure in room.run(arguments.rows):
             figures.append(figure)
             print(_line(figure), flush=True)

@@ -179,7 +179,7 @@ def test_killed_while_the_store_is_made(safe: Path) -> None:
     chance = random.Random(5)
     safe.parent.mkdir(mode=0o700)
     code = (
-        "import os, ppdm_sql, ppdm_sql.session.owner\n"
+        "import os, ppdm_sql, ppdm_sql.owner\n"
         "os.umask(0o077)\n"
         "print(flush=True)\n"
         f"ppdm_sql.connect({str(safe)!r})"
