@@ -155,7 +155,7 @@ class Rewriter:
         if depth == 0:
             return comparison(operator, columns[index], literal_of(value))
         step = rule.steps[depth - 1]
-        if not step.treatment.inverts:
+        if not step.treatment.translates:
             return None
         tree = step.treatment.invert_condition(
             operator, value, columns, self.drawn[step.slot], index

@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import TreatmentError
+from ppdm_sql.treatments.age_at import AgeAt
 from ppdm_sql.treatments.date_shift import DateShift
 from ppdm_sql.treatments.digit_shift import BitMinus, BitPlus
 from ppdm_sql.treatments.generalized_column import Generalize
 from ppdm_sql.treatments.graded_grouping import GradedGrouping
 from ppdm_sql.treatments.hybrid import Hybrid
 from ppdm_sql.treatments.keep import Keep
+from ppdm_sql.treatments.limit_code import BottomCode, TopCode
 from ppdm_sql.treatments.mapping import Mapping
 from ppdm_sql.treatments.mean_noise import MeanNoise
 from ppdm_sql.treatments.microaggregation import Microaggregation
 from ppdm_sql.treatments.noise import Noise
+from ppdm_sql.treatments.partial import Partial
 from ppdm_sql.treatments.pseudonym import Pseudonym
 from ppdm_sql.treatments.rotation import Rotation
+from ppdm_sql.treatments.round import Round
 from ppdm_sql.treatments.scaling import Scaling
 from ppdm_sql.treatments.suppress import Suppress
 from ppdm_sql.treatments.traits import UNKNOWN
 from ppdm_sql.treatments.translation import Translation
+from ppdm_sql.treatments.truncate import Truncate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +44,12 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     BitMinus,
     Translation,
     DateShift,
+    Truncate,
+    AgeAt,
+    Round,
+    TopCode,
+    BottomCode,
+    Partial,
     Scaling,
     Rotation,
     Hybrid,

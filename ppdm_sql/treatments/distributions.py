@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import TreatmentError, suggest
@@ -12,6 +12,7 @@ from ppdm_sql.treatments.arguments import Arguments
 
 if TYPE_CHECKING:
     from ppdm_sql.language.syntax import Argument
+    from ppdm_sql.treatments.protocol import InputColumn
 
 WRITE = "write normal(mean, stddev), uniform(low, high) or laplace(mean, scale)"
 _LARGEST = 1e100
@@ -24,6 +25,17 @@ class Distribution:
     word: str
     first: float = field(repr=False)
     second: float = field(repr=False)
+    relative: float | None = field(default=None, repr=False)
+    """Its standard deviation as a share of the column's; then the others are not known yet."""
+
+    def resolved(self, deviation: float) -> Distribution:
+        """Return it for a column of some standard deviation."""
+        if self.relative is None:
+            return self
+        size = self.relative * deviation
+        return Distribution(
+            self.word, self.first, size / (math.sqrt(2) if self.word == "laplace" else 1)
+        )
 
     @property
     def deviation(self) -> float:
@@ -48,6 +60,21 @@ class Distribution:
                 return min(max((x - self.first) / (self.second - self.first), 0.0), 1.0)
 
 
+def sized(
+    written: Distribution, column: InputColumn, deviation: object, then: float | None
+) -> Distribution:
+    """Return a relative distribution with its size: that of the version before, or the column's."""
+    if then is not None:
+        return replace(written, second=then)
+    if not isinstance(deviation, float) or not deviation > 0 or not math.isfinite(deviation):
+        raise TreatmentError(
+            f"noise: '{column.name}' has no standard deviation to be relative to",
+            hint="write the size of the noise: normal(0, 10)",
+            code="data_does_not_fit",
+        )
+    return written.resolved(deviation)
+
+
 def read_distribution(argument: Argument) -> Distribution:
     """Return the distribution that stands in a call."""
     call = argument.value
@@ -62,6 +89,9 @@ def read_distribution(argument: Argument) -> Distribution:
             code="unknown_argument",
         )
     names = {"normal": ("mean", "stddev"), "uniform": ("low", "high"), "laplace": ("mean", "scale")}
+    if call.keyword != "uniform" and any(one.name == "relative" for one in call.arguments):
+        arguments = Arguments(call, (*names[call.keyword], "relative"))
+        return _relative(call.keyword, arguments, names[call.keyword])
     arguments = Arguments(call, names[call.keyword])
     first, second = (_number(arguments, name) for name in names[call.keyword])
     if call.keyword == "uniform" and not first < second:
@@ -69,6 +99,18 @@ def read_distribution(argument: Argument) -> Distribution:
     if call.keyword != "uniform" and second <= 0:
         arguments.fail(names[call.keyword][1], f"'{names[call.keyword][1]}' must be above 0")
     return Distribution(call.keyword, first, second)
+
+
+def _relative(word: str, arguments: Arguments, names: tuple[str, str]) -> Distribution:
+    mean = _number(arguments, names[0]) if names[0] in arguments else 0.0
+    if names[1] in arguments:
+        arguments.fail("relative", f"'relative' and '{names[1]}' say the same", "write one of them")
+    share = _number(arguments, "relative")
+    if share <= 0:
+        arguments.fail(
+            "relative", "'relative' must be above 0", f"write {word}(0, relative => 0.1)"
+        )
+    return Distribution(word, mean, share, share)
 
 
 def _number(arguments: Arguments, name: str) -> float:

@@ -57,7 +57,14 @@ class Microaggregation(NumberTreatment):
     size: int | None
 
     def check_arguments(self, given: Arguments) -> None:
-        """Raise unless there is one of the two; a group of columns needs `size`."""
+        """Raise unless there is one of the two, by its name; a group of columns needs `size`."""
+        if any(argument.name is None for argument in given.call.arguments):
+            raise TreatmentError(
+                "microaggregation: a number alone may be of groups or of rows",
+                given.call.span,
+                _WRITE,
+                code="bad_argument",
+            )
         if ("clusters" in given) == ("size" in given):
             raise TreatmentError(
                 "microaggregation takes 'clusters' or 'size'",

@@ -20,7 +20,7 @@ from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments import noise_formula_1
 from ppdm_sql.treatments.arguments import Arguments
-from ppdm_sql.treatments.distributions import WRITE, Distribution, read_distribution
+from ppdm_sql.treatments.distributions import WRITE, Distribution, read_distribution, sized
 from ppdm_sql.treatments.expressions import double
 from ppdm_sql.treatments.kernels.keyed import (
     drawn,
@@ -33,7 +33,13 @@ from ppdm_sql.treatments.kernels.keyed import (
     standard_normal,
     standard_uniform,
 )
-from ppdm_sql.treatments.noise_checks import check_factors, check_room, check_single, check_size
+from ppdm_sql.treatments.noise_checks import (
+    check_factors,
+    check_relative,
+    check_room,
+    check_single,
+    check_size,
+)
 from ppdm_sql.treatments.noise_units import Writing, rounded
 from ppdm_sql.treatments.numbers import (
     NUMBERS,
@@ -127,6 +133,7 @@ class Noise(NumberTreatment):
         if multiplicative and any(column.type.kind in TIMES for column in columns):
             arguments.fail("multiplicative", "a date cannot be multiplied")
         distributions = tuple(read_distribution(argument) for argument in given)
+        check_relative(call, distributions, columns, multiplicative)
         for distribution in distributions if multiplicative else ():
             if max(abs(distribution.first), abs(distribution.second)) > _LARGEST_FACTOR:
                 arguments.fail("multiplicative", f"factors must stay below {_LARGEST_FACTOR:g}")
@@ -151,6 +158,9 @@ class Noise(NumberTreatment):
         """Ask how large numbers are, and how the column is written."""
         found: dict[str, exp.Expr] = {}
         for index, (column, value) in enumerate(zip(self.columns, inputs, strict=True)):
+            if self.distributions[index].relative is not None:
+                number = exp.paren(computable(column, value))
+                found[f"deviation_{index}"] = exp.StddevPop(this=number)
             if self.is_multiplicative:
                 continue
             if column.type.kind not in TIMES:
@@ -178,8 +188,14 @@ class Noise(NumberTreatment):
         if previous is None and self.is_multiplicative:
             check_factors(self.per == "person", self.rho is not None and self.rounds)
         parameters: dict[str, Parameter] = {}
-        for index, distribution in enumerate(self.distributions):
-            high, low = key_words(keys.derive("noise 2", self._drawn_for(index, keys)))
+        for index, written in enumerate(self.distributions):
+            distribution = written
+            if written.relative is not None:  # a refresh keeps its size, or it would draw anew
+                then = None if previous is None else previous.number(f"second_{index}")
+                found = statistics.get(f"deviation_{index}")
+                distribution = sized(written, self.columns[index], found, then)
+            said = self._drawn_for(index, keys, distribution)
+            high, low = key_words(keys.derive("noise 2", said))
             # Sites may have a column in different types, and other decimals.
             unit = 0.0 if keys.is_agreed else self._unit(index, statistics)
             if previous is not None:
@@ -210,12 +226,19 @@ class Noise(NumberTreatment):
     def _kind(self) -> str:
         return "multiplied" if self.is_multiplicative else "added"
 
-    def _drawn_for(self, index: int, keys: Keys) -> str:
+    def why_not_agreed(self) -> str | None:
+        """A size that is relative to the column is one site's."""
+        if any(one.relative is not None for one in self.distributions):
+            return "noise relative to the column depends on one site's rows: write normal(0, 10)"
+        return None
+
+    def _drawn_for(self, index: int, keys: Keys, distribution: Distribution | None = None) -> str:
         """Return what the key of a column's noise is derived from.
 
         Of two sizes each has a draw of its own: of one, 2(x + e) - (x + 2e) would be x.
         """
-        column, distribution = self.columns[index], self.distributions[index]
+        column = self.columns[index]
+        distribution = distribution or self.distributions[index]
         is_whole = keys.formula >= _BOUND_TO_ALL
         # Sites agree on the name of a column, whatever table it comes from. One noise a person
         # does not depend on the value: so it must be another one for another expression.

@@ -6,8 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import TreatmentError
+from ppdm_sql.treatments.numbers import TIMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ppdm_sql.language.syntax import TreatmentCall
     from ppdm_sql.treatments.distributions import Distribution
     from ppdm_sql.treatments.protocol import InputColumn
 
@@ -30,6 +34,23 @@ def check_factors(is_per_person: bool, leaves_rows: bool) -> None:
             hint="leave out multiplicative => true, or rho (round => false accepts it)",
             code="bad_argument",
         )
+
+
+def check_relative(
+    call: TreatmentCall,
+    distributions: Sequence[Distribution],
+    columns: Sequence[InputColumn],
+    multiplicative: bool,
+) -> None:
+    """Refuse a relative size where there is none."""
+    for distribution, column in zip(distributions, columns, strict=True):
+        if distribution.relative is not None and (multiplicative or column.type.kind in TIMES):
+            raise TreatmentError(
+                f"noise: {'factors are relative' if multiplicative else 'a date has no size'}",
+                call.span,
+                "write normal(1, 0.1)" if multiplicative else "write the days: normal(0, 10)",
+                code="bad_argument",
+            )
 
 
 def check_size(distribution: Distribution, column: InputColumn, unit: float) -> None:

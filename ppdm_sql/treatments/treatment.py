@@ -146,6 +146,11 @@ class Treatment:
         """Whether the owner can translate its results back by computing."""
         return self.exactness in (Exactness.EXACT, Exactness.NEAR)
 
+    @property
+    def translates(self) -> bool:
+        """Whether conditions on its values can be written as conditions on originals."""
+        return self.inverts
+
     def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
         """Return original values for released ones; NULL for what no original gives."""
         raise NotImplementedError  # asked only where it inverts

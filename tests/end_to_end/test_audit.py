@@ -794,7 +794,7 @@ def test_a_report_goes_everywhere_or_nowhere(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("ppdm_sql.owner.write_tables", stopped)
+        patch.setattr("ppdm_sql.statements.write_tables", stopped)
         with pytest.raises(KeyboardInterrupt):
             clinic.audit(
                 "research.patients",

@@ -21,7 +21,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import ppdm_sql
-from ppdm_sql.errors import BindError, PrivacyWarning, TreatmentError
+from ppdm_sql.errors import BindError, PrivacyWarning, Refused, TreatmentError
 from ppdm_sql.release.model import FORMULA
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.noise import Noise
@@ -565,3 +565,44 @@ def test_each_column_draws_once_and_rows_are_chosen_once(shared: Owner, executio
     text = shared.explain("r.visits")
     assert text.count("ppdm_normal(") == text.count("ppdm_laplace(") == 1
     assert text.count("ppdm_selected(") == 1
+
+
+def test_noise_relative_to_the_column_keeps_its_size(owner: Owner) -> None:
+    """A tenth of the standard deviation, of the version that was made first."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, (i % 100) * 10.0::DOUBLE AS x FROM range(20000) r(i)"
+    )
+    owner.execute(
+        "CREATE RELEASE r.t FROM t (id KEY AS keep(), x SENSITIVE AS noise(normal(0, relative => 0.1), round => false))"
+    )
+    spread = "SELECT stddev_pop(r.x - t.x) / (SELECT stddev_pop(x) FROM t) FROM r.t AS r JOIN t USING (id)"
+    ((found,),) = owner.execute(spread).fetchall()
+    assert found == pytest.approx(0.1, abs=5 * 0.1 / math.sqrt(2 * 20000))
+    before = owner.sql("SELECT x FROM r.t ORDER BY id LIMIT 50").fetchall()
+    owner.execute("INSERT INTO t SELECT 20000 + i, 1e6 FROM range(50) r(i); REFRESH RELEASE r.t")
+    assert owner.sql("SELECT x FROM r.t ORDER BY id LIMIT 50").fetchall() == before
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        ("noise(normal(0, 1, relative => 0.1))", "say the same"),
+        ("noise(normal(0, relative => 0))", "above 0"),
+        ("noise(uniform(0, 1, relative => 0.1))", "unknown argument|takes 2"),
+        ("noise(normal(1, relative => 0.1), multiplicative => true)", "factors are relative"),
+    ],
+)
+def test_a_relative_size_that_says_nothing_is_refused(owner: Owner, call: str, what: str) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i::DOUBLE AS x FROM range(9) r(i)")
+    with pytest.raises(TreatmentError, match=what):
+        owner.execute(f"CREATE RELEASE r.t FROM t (id KEY, x SENSITIVE AS {call})")
+
+
+def test_a_relative_size_of_a_constant_or_under_an_agreement_is_refused(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, 5.0::DOUBLE AS x FROM range(9) r(i)")
+    with pytest.raises(TreatmentError, match="no standard deviation"):
+        owner.execute(
+            "CREATE RELEASE r.t FROM t (id KEY, x SENSITIVE AS noise(laplace(0, relative => 1)))"
+        )
+    with pytest.raises(Refused, match="one site's rows"):
+        owner.execute("CREATE AGREEMENT a (id KEY, x SENSITIVE AS noise(normal(0, relative => 1)))")

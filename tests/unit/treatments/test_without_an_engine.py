@@ -48,6 +48,12 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "bit_minus": ("bit_minus()", ["INTEGER"], {}),
     "translation": ("translation()", ["DOUBLE", "DOUBLE"], RANGE),
     "date_shift": ("date_shift()", ["DATE", "TIMESTAMP WITH TIME ZONE"], {}),
+    "truncate": ("truncate('month')", ["DATE", "TIMESTAMP"], {}),
+    "age_at": ("age_at('2026-01-01')", ["DATE"], {}),
+    "round": ("round(to => 5)", ["DOUBLE", "INTEGER"], {}),
+    "top_code": ("top_code(at => 90, shown => 'label')", ["DOUBLE"], {}),
+    "bottom_code": ("bottom_code(percent => 5)", ["DOUBLE"], {"limit": 18.0}),
+    "partial": ("partial(left => 2)", ["VARCHAR"], {}),
     "scaling": ("scaling()", ["DOUBLE", "DOUBLE"], {}),
     "rotation": ("rotation()", ["DOUBLE", "DOUBLE"], {}),
     "hybrid": ("hybrid()", ["DOUBLE", "DOUBLE"], RANGE),
@@ -169,7 +175,10 @@ def test_sites_with_one_agreement_draw_alike_and_others_do_not(word: str) -> Non
 def test_the_others_say_why_sites_cannot_agree_or_have_nothing_to_agree_on(word: str) -> None:
     treatment, statistics = made(word)
     drawn = treatment.draw(statistics, AGREED, None)
-    is_fixed = word in ("keep", "suppress", "bit_plus", "bit_minus", "graded_grouping")
+    is_fixed = word in (
+        "keep", "suppress", "bit_plus", "bit_minus", "graded_grouping",
+        "truncate", "age_at", "round", "top_code", "partial",
+    )  # fmt: skip
     assert (treatment.why_not_agreed() is None) == is_fixed
     assert is_fixed or drawn.parameters or drawn.tables
 

@@ -1,0 +1,115 @@
+"""`round(to => 5)`: a number becomes the nearest multiple of a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from ppdm_sql.treatments.arguments import ArgumentSpec
+from ppdm_sql.treatments.expressions import double, literal_of
+from ppdm_sql.treatments.numbers import NUMBERS, computable, lost_rows, refuse_lost
+from ppdm_sql.treatments.plain_rule import PlainRule
+from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ppdm_sql.parameters import Parameter
+    from ppdm_sql.treatments.arguments import Arguments
+    from ppdm_sql.treatments.protocol import InputColumn, Statistics
+
+_LARGEST = 2**53
+_WIDE = "INT128"
+
+
+def _step(given: Arguments, _: Sequence[InputColumn]) -> float:
+    value = given.value("to")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LARGEST:
+        given.fail("to", "the step is a number above 0", "write round(to => 5)")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Round(PlainRule):
+    """Multiples of a step: of two that are as near, the larger one."""
+
+    keyword = "round"
+    summary = "a number becomes the nearest multiple of a step"
+    undone_by = "nothing exactly; a value lies within half a step"
+    kinds = NUMBERS
+    instead = "for categories write mapping()"
+    most = None
+    arguments = (ArgumentSpec("to", _step),)
+
+    to: float
+
+    def _is_whole(self, column: InputColumn) -> bool:
+        return column.type.text in FITS_BIGINT and isinstance(self.to, int)
+
+    def output_types(self) -> tuple[ColumnType, ...]:
+        """Return BIGINT for whole numbers and a whole step, else DOUBLE."""
+        return tuple(BIGINT if self._is_whole(column) else DOUBLE for column in self.columns)
+
+    def given(self, statistics: Statistics) -> dict[str, Parameter]:
+        """Keep the step; of a fraction such as 0.1 also how many are one, which is exact."""
+        parts = round(1 / self.to)
+        is_fraction = self.to < 1 and abs(parts * self.to - 1) < 1e-12
+        found: dict[str, Parameter] = {}
+        if any(self._is_whole(column) for column in self.columns):
+            found["to"] = self.to
+        if not all(self._is_whole(column) for column in self.columns):
+            found["times"] = float(parts) if is_fraction else 1.0
+            found["by"] = 1.0 if is_fraction else float(self.to)
+        return found
+
+    def rule(
+        self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
+    ) -> exp.Expr:
+        """Return the multiple; whole numbers stay exact to the end of a BIGINT."""
+        if not self._is_whole(column):
+            computed = exp.paren(computable(column, value))
+            scaled = exp.Div(
+                this=exp.Mul(this=computed, expression=parameter("times")),
+                expression=parameter("by"),
+            )
+            steps = exp.Floor(this=exp.Add(this=scaled, expression=double("0.5")))
+            return exp.Div(
+                this=exp.Mul(this=steps, expression=parameter("by")), expression=parameter("times")
+            )
+        number, step = exp.cast(value, _WIDE), exp.cast(parameter("to"), _WIDE)
+        rest = exp.Mod(this=number, expression=step)
+        above = exp.paren(  # Mod has the sign of the number
+            exp.Mod(
+                this=exp.paren(exp.Add(this=rest, expression=step.copy())), expression=step.copy()
+            )
+        )
+        down = exp.Sub(this=number.copy(), expression=above)
+        is_up = exp.GTE(
+            this=exp.Mul(this=exp.Literal.number(2), expression=above.copy()),
+            expression=step.copy(),
+        )
+        up = exp.case().when(is_up, step.copy()).else_(exp.cast(exp.Literal.number(0), _WIDE))
+        total = exp.Add(this=exp.paren(down), expression=exp.paren(up))
+        return exp.TryCast(this=total, to=exp.DataType.build("BIGINT"))
+
+    def said(
+        self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
+    ) -> exp.Expr:
+        """Return the nearest multiple."""
+        step = literal_of(self.to)
+        scaled = exp.Div(this=value, expression=step, typed=False)
+        half = exp.Literal.number("0.5")
+        steps = exp.Floor(this=exp.Add(this=scaled, expression=half))
+        return exp.Mul(this=steps, expression=step.copy())
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count rows that cannot be computed."""
+        return lost_rows(self.columns, inputs, outputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such rows."""
+        return refuse_lost(self.keyword, self.columns, results)

@@ -1,0 +1,34 @@
+SELECT
+  TRY_CAST((
+    CAST("s"."age" AS INT128) - (
+      (
+        CAST("s"."age" AS INT128) % CAST("p"."t0_0_to" AS INT128) + CAST("p"."t0_0_to" AS INT128)
+      ) % CAST("p"."t0_0_to" AS INT128)
+    )
+  ) + (
+    CASE
+      WHEN 2 * (
+        (
+          CAST("s"."age" AS INT128) % CAST("p"."t0_0_to" AS INT128) + CAST("p"."t0_0_to" AS INT128)
+        ) % CAST("p"."t0_0_to" AS INT128)
+      ) >= CAST("p"."t0_0_to" AS INT128)
+      THEN CAST("p"."t0_0_to" AS INT128)
+      ELSE CAST(0 AS INT128)
+    END
+  ) AS BIGINT) AS "age",
+  FLOOR(
+    (
+      CASE
+        WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+        AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+        THEN "s"."weight"
+      END
+    ) * "p"."t1_0_times" / "p"."t1_0_by" + CAST('0.5' AS DOUBLE)
+  ) * "p"."t1_0_by" / "p"."t1_0_times" AS "weight",
+  FLOOR(
+    (
+      CAST("s"."income" AS DOUBLE)
+    ) * "p"."t2_0_times" / "p"."t2_0_by" + CAST('0.5' AS DOUBLE)
+  ) * "p"."t2_0_by" / "p"."t2_0_times" AS "income"
+FROM "clinic"."people" AS "s"
+CROSS JOIN "ppdm_owner"."r1_v1_parameters" AS "p"

@@ -1,0 +1,92 @@
+"""top_code() through releases: limits given, limits by a share of the rows, labels."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ppdm_sql
+from ppdm_sql.errors import Refused, TreatmentError
+from tests.cases import cases
+from tests.session.treatments.one_table import add, fill, released
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ppdm_sql.owner import Owner
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Owner]:
+    with ppdm_sql.connect(":memory:") as owner:
+        yield owner
+
+
+def release(owner: Owner, call: str) -> None:
+    owner.execute(f"CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), x QUASI AS {call})")
+
+
+@settings(max_examples=cases(60))
+@given(st.lists(st.one_of(st.none(), st.integers(-200, 200)), max_size=9), st.integers(-150, 150))
+def test_nothing_is_above_the_limit(shared: Owner, values: list[int | None], limit: int) -> None:
+    fill(shared, values, "INTEGER")
+    release(shared, f"top_code(at => {limit})")
+    assert released(shared) == [None if v is None else min(v, limit) for v in values]
+
+
+def test_a_label_says_and_more(shared: Owner) -> None:
+    fill(shared, [42, 90, 104, None], "INTEGER")
+    release(shared, "top_code(at => 90, shown => 'label')")
+    assert released(shared) == ["42", "90+", "90+", None]
+    said = shared.interpret("r.t", "x = '90+'").original
+    assert shared.execute(f"SELECT count(*) FROM t WHERE {said}").fetchall() == [(2,)]
+
+
+def test_a_share_of_the_rows_is_a_value_and_stays(shared: Owner) -> None:
+    fill(shared, list(range(1, 101)), "INTEGER")
+    release(shared, "top_code(percent => 95)")
+    assert max(released(shared)) == 95
+    add(shared, [1000] * 100, "INTEGER")
+    shared.execute("REFRESH RELEASE r.t")
+    assert max(released(shared)) == 95
+
+
+def test_types_stay(shared: Owner) -> None:
+    fill(shared, [Decimal("1.25"), Decimal("9.75")], "DECIMAL(10,2)")
+    release(shared, "top_code(at => 5.5)")
+    assert released(shared) == [Decimal("1.25"), Decimal("5.50")]
+    fill(shared, [float("nan"), float("inf"), 1.0], "DOUBLE")
+    release(shared, "top_code(at => 5)")
+    assert released(shared) == [5.0, 5.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        ("top_code()", "takes one limit"),
+        ("top_code(at => 1, percent => 2)", "takes one limit"),
+        ("top_code(at => 1.5)", "has whole numbers"),
+        ("top_code(percent => 101)", "from 0 to 100"),
+        ("top_code(at => 1, shown => 'mean')", "must be one of"),
+    ],
+)
+def test_what_it_refuses(shared: Owner, call: str, what: str) -> None:
+    fill(shared, [1], "INTEGER")
+    with pytest.raises(TreatmentError, match=what):
+        release(shared, call)
+
+
+def test_of_no_numbers_there_is_no_share(shared: Owner) -> None:
+    fill(shared, [None], "INTEGER")
+    with pytest.raises(TreatmentError, match="has no numbers"):
+        release(shared, "top_code(percent => 95)")
+
+
+def test_sites_agree_on_a_limit_not_on_a_share(owner: Owner) -> None:
+    owner.execute("CREATE AGREEMENT a (id KEY, x QUASI AS top_code(at => 90))")
+    with pytest.raises(Refused, match="one site's"):
+        owner.execute("CREATE AGREEMENT b (id KEY, x QUASI AS top_code(percent => 95))")
