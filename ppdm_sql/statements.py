@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +17,7 @@ from ppdm_sql.audit.report.files import (
 )
 from ppdm_sql.audit.run import audit_release
 from ppdm_sql.engine.result import Result, in_a_row
+from ppdm_sql.errors import PrivacyWarning
 from ppdm_sql.groups.hierarchies import (
     create_hierarchy,
     describe_hierarchy,
@@ -68,7 +70,7 @@ from ppdm_sql.store.publications import list_publications
 from ppdm_sql.studies.answers import drop_study, members_table, studies_table
 from ppdm_sql.studies.audit import audit_study, study_result
 from ppdm_sql.studies.publish import publish_study, refresh_study
-from ppdm_sql.studies.study import create_study
+from ppdm_sql.studies.study import create_study, shifts_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,6 +173,8 @@ def run(session: Session, statement: Statement, parameters: object = None) -> Re
                 return in_a_row(answered)
             case CreateStudy():
                 study = create_study(releases, statement)
+                if (warning := shifts_apart(study)) is not None:
+                    warnings.warn(warning, PrivacyWarning, stacklevel=4)
                 listed = ", ".join(str(version.entry.name) for version in study.versions)
                 return Result(message=f"created study {study.name} of {listed}")
             case RefreshStudy():

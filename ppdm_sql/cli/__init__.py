@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from errno import ENOSPC, EPIPE
 from typing import NoReturn
 
 import click
@@ -28,6 +30,7 @@ def main(arguments: list[str] | None = None) -> None:
     warnings.simplefilter("always", PrivacyWarning)
     try:
         cli.main(args=arguments, prog_name="ppdm", standalone_mode=False)
+        sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt):
         _stop()
     except RuntimeError as error:
@@ -42,6 +45,13 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error, EngineError) and error.kind is EngineKind.INTERRUPTED:
             _stop()
         output.print_failure(error)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in (ENOSPC, EPIPE):
+            _report_bug(error)
+        output.print_note("error", f"what is printed cannot be written: {error.strerror}")
+        # Python would try once more, and say so, when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
     except Exception as error:  # noqa: BLE001 - the last resort: a bug, told without its data
         _report_bug(error)

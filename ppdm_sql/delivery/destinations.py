@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 30.0
 _AGAIN_S = 0.02
+_LONGEST_NAME = 240
+"""Bytes; file systems take 255, and DuckDB writes under a longer name first."""
 
 
 class DatabaseFile:
@@ -135,6 +137,12 @@ class ParquetFolder:
         self, name: QualifiedName, rows: exp.Select, comments: Mapping[str, str], info: Info
     ) -> exp.Expr:
         """Write a release as `schema.name.parquet`."""
+        if len(parquet_name(name).encode()) > _LONGEST_NAME:
+            raise Refused(
+                "the name of this release is too long for the name of a file",
+                hint="publish it to a DuckDB file, or give it a shorter name",
+                code="bad_name",
+            )
         file = str(self._path / parquet_name(name))
         said = {**info, "published_at": info["published_at"].isoformat(sep=" ")}
         metadata = {**comments, INFO_KEY: json.dumps(said, ensure_ascii=False)}

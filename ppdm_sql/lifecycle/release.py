@@ -16,7 +16,7 @@ from ppdm_sql.lifecycle.make_version import make_version
 from ppdm_sql.lifecycle.pseudonyms_apart import pseudonyms_apart
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
 from ppdm_sql.release.bind import check_new_names
-from ppdm_sql.release.entities import with_entities
+from ppdm_sql.release.entities import check_paths, with_entities
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.studies import list_studies
@@ -60,6 +60,7 @@ def refresh_release(releases: Releases, statement: RefreshRelease) -> Made:
             with placed_at(statement.span):
                 version = releases.open(entry)
                 version.check_types()
+                check_paths(releases.engine, version.release.source)
                 known = version.parameters
                 return make_version(releases, version.release, version.statement, entry, known)
         except (TreatmentError, Refused) as error:

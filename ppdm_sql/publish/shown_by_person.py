@@ -36,20 +36,34 @@ def shown_by_person(
 
     `without` leaves one column out, to see what it tells.
     """
-    shown = [
-        exp.cast(column_of(name.text, ROWS), "VARCHAR")
-        for name in quasi_columns(snapshot)
-        if name != without
-    ]
-    shown.append(exp.cast(exp.Literal.number(1), "VARCHAR"))  # how many rows there are, too
-    row = exp.func("ROW", *shown, dialect="duckdb")
-    everything = exp.func("LIST_SORT", exp.ArrayAgg(this=row), dialect="duckdb")
+    if [name for name in quasi_columns(snapshot) if name != without]:
+        listed = exp.ArrayAgg(this=what_a_row_shows(snapshot, without))
+        everything = exp.func("LIST_SORT", listed, dialect="duckdb")
+    else:  # only how many rows there are
+        count = exp.cast(exp.Count(this=exp.Star()), "VARCHAR")
+        everything = exp.Array(expressions=[count])
     person = person_of(ROWS)
     select = exp.select(named(person, PERSON), named(everything, SHOWN)).from_(snapshot.rows())
     grouping = find_grouping(snapshot.version.release)
     if only_high and grouping is not None and grouping.when is not None:
         select = select.where(column_of(HIGH, ROWS))
     return select.group_by(person.copy())
+
+
+def what_a_row_shows(snapshot: Snapshot, without: Name | None = None) -> exp.Expr:
+    """Return a digest of the QUASI columns of a row: letter by letter, whatever their collation."""
+    text: exp.Expr = exp.Literal.string("")
+    for name in quasi_columns(snapshot):
+        if name == without:
+            continue
+        value = exp.cast(column_of(name.text, ROWS), "VARCHAR")
+        length = exp.cast(exp.Length(this=value), "VARCHAR")
+        cell = exp.DPipe(
+            this=exp.DPipe(this=length, expression=exp.Literal.string(":")), expression=value.copy()
+        )
+        shown = exp.Coalesce(this=cell, expressions=[exp.Literal.string("-")])
+        text = exp.DPipe(this=text, expression=shown)
+    return exp.func("MD5", text)
 
 
 def person_of(alias: str) -> exp.Expr:

@@ -25,6 +25,7 @@ from ppdm_sql.publish.snapshot import as_published, frozen_source, shuffled, tak
 from ppdm_sql.publish.target_check import check_targets
 from ppdm_sql.publish.written import Written
 from ppdm_sql.release.acceptance import accepted_in
+from ppdm_sql.release.entities import check_paths
 from ppdm_sql.release.key_scope import linking, under_keys
 from ppdm_sql.release.version import released
 from ppdm_sql.store import parameters
@@ -125,6 +126,8 @@ def _take(
     releases, publication = writing.releases, writing.publication
     version = releases.open(releases.entry(release.name, release.span))
     entry = version.entry
+    version.check_types()  # before a value of another type is read
+    check_paths(version.engine, version.release.source)
     releases.on_stage(f"reading {entry.name}")
     parameters.read_row(version.engine, entry.storage, entry.tables)  # else no row would leave
     if publication.key_scope is not None:

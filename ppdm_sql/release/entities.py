@@ -26,6 +26,7 @@ from ppdm_sql.language.syntax import (
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import base_column, column_identity, parts_of_origin, table_of_origin
+from ppdm_sql.release.select_trees import parse_query, table_name
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.store import catalog
 from ppdm_sql.treatments.protocol import ENTITY
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import CreateRelease, Source
     from ppdm_sql.release.sources import Sources
-    from ppdm_sql.store.catalog import KnownColumn
+    from ppdm_sql.store.catalog import ColumnEntry, KnownColumn
     from ppdm_sql.treatments.treatment import Treatment
 
 _TABLE = "table:"
-_ROWS = "s"
+_ROWS, _STEP = "s", "ppdm_step_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,8 @@ class _Entities:
         statement = replace(self.statement, rules=rules)
         for before, rule in zip(self.statement.rules, rules, strict=True):
             if rule.role is Role.KEY and rule.references is not None and before.entity is None:
-                path = self._path(before)
-                return self._through(statement, rule, path) if path else statement
+                entity, path = self._path(before)
+                return self._through(statement, rule, entity, path) if path else statement
         return statement
 
     @cached_property
@@ -100,22 +102,36 @@ class _Entities:
         if rule.references is not None:
             rule = replace(rule, references=self._completed(rule.references))
         joins = any(call.keyword in self.words for call in rule.treatments)
-        is_said = rule.entity is not None or any(
+        is_said = any(
             argument.name == "entity" for call in rule.treatments for argument in call.arguments
         )
-        if len(rule.columns) > 1 or is_said or not (joins or rule.role is Role.KEY):
+        is_named = joins or rule.entity is not None or rule.role is Role.KEY
+        if len(rule.columns) > 1 or is_said or not is_named:
             return rule
         first = self._first(rule)
         if first is None:
             return rule
         root = self._root(first)
+        if rule.entity is not None:
+            return replace(rule, references=root)  # whose it is, its line says
         origin = base_column(root.table, root.column)
         given = {one.column.entity for one in self._known if one.column.identity == origin} - {None}
+        given |= self._own_words(origin)
         word = given.pop() if len(given) == 1 else None
         if word is not None and word.startswith(ENTITY):
             # Its own release has given it a word: OF patient.
             return replace(rule, entity=Name(word.removeprefix(ENTITY)), references=root)
         return replace(rule, references=root)
+
+    def _own_words(self, origin: str) -> set[str | None]:
+        """Return the words that this statement gives to a column: rows may refer to rows beside them."""
+        return {
+            f"{ENTITY}{rule.entity.folded}"
+            for rule in self.statement.rules
+            if rule.entity is not None
+            and rule.columns[0].name in self._columns
+            and column_identity(self.sources, self._source, rule.columns[0].name) == origin
+        }
 
     def _first(self, rule: ColumnRule) -> Reference | None:
         """Return what a column refers to: as its line says, or else its table."""
@@ -161,16 +177,14 @@ class _Entities:
             )
         return replace(reference, table=relation.name)
 
-    def _path(self, rule: ColumnRule) -> list[_Step]:
-        """Return the tables between a KEY and the person; none where the KEY is the person's.
+    def _path(self, rule: ColumnRule) -> tuple[str | None, list[_Step]]:
+        """Return whose a row is, and the tables on the way there; none where the KEY is the person's.
 
         What a row of another table is about, the release of that table says: its KEY.
         """
         first = self._first(rule)
-        if first is None:
-            return []
-        found = self._steps(first, ())
-        return [] if found is None else list(found[1])
+        found = None if first is None else self._steps(first, ())
+        return (None, []) if found is None else (found[0], list(found[1]))
 
     def _steps(
         self, reference: Reference, seen: tuple[str, ...]
@@ -189,14 +203,35 @@ class _Entities:
         if table_of_origin(key.identity) == table:
             _, column = parts_of_origin(key.identity)
             return key.entity, (_Step(reference.table, reference.column, column),)
-        for origin, (there, column) in self.sources.foreign_keys.items():
-            if table_of_origin(origin) == table:
-                further = self._steps(Reference(there, column), (*seen, table))
-                if further is not None and further[0] == key.entity:
-                    _, own = parts_of_origin(origin)
-                    step = _Step(reference.table, reference.column, own)
-                    return key.entity, (step, *further[1])
-        return None
+        ways = list(self._ways(table, key, reference, seen))
+        return ways[0] if len(ways) == 1 else None  # of several, nobody knows which is meant
+
+    def _ways(
+        self, table: str, key: ColumnEntry, reference: Reference, seen: tuple[str, ...]
+    ) -> Iterator[tuple[str, tuple[_Step, ...]]]:
+        """Return how to come from a table to the column that its release has as KEY."""
+        for origin, (there, column) in self._references_of(table).items():
+            further = self._steps(Reference(there, column), (*seen, table))
+            if further is None or further[0] != key.entity:
+                continue
+            last = further[1][-1] if further[1] else None
+            end = origin if last is None else base_column(last.table, last.key)
+            if end == key.identity:
+                _, own = parts_of_origin(origin)
+                yield further[0], (_Step(reference.table, reference.column, own), *further[1])
+
+    def _references_of(self, table: str) -> dict[str, tuple[QualifiedName, Name]]:
+        """Return what columns of a table refer to: by its releases, and by the database."""
+        said = {
+            one.column.identity: parts_of_origin(one.column.entity)
+            for one in self._known
+            if one.column.identity is not None
+            and one.column.entity is not None
+            and one.column.entity.startswith(_TABLE)
+            and one.column.entity != one.column.identity
+        }
+        both = said | self.sources.foreign_keys
+        return {origin: end for origin, end in both.items() if table_of_origin(origin) == table}
 
     def _keys_of(self, table: str) -> Iterator[KnownColumn]:
         """Return the KEYs of the releases of a table."""
@@ -208,7 +243,11 @@ class _Entities:
         return (one for one in self._known if one.release in names and one.column.role is Role.KEY)
 
     def _through(
-        self, statement: CreateRelease, rule: ColumnRule, path: Sequence[_Step]
+        self,
+        statement: CreateRelease,
+        rule: ColumnRule,
+        entity: str | None,
+        path: Sequence[_Step],
     ) -> CreateRelease:
         """Return a release whose KEY is the person's, found through other tables.
 
@@ -221,17 +260,15 @@ class _Entities:
         before = column_of(rule.columns[0].name.text, _ROWS)
         for number, step in enumerate(path):
             self._check_unique(step, rule)
-            alias = f"r{number}"
+            alias = f"{_STEP}{number}"
             on = exp.EQ(this=before, expression=column_of(step.column.text, alias))
             select = select.join(table_of(step.table, alias), on=on, join_type="left")
             before = column_of(step.key.text, alias)
         last = path[-1]
         name = self._free_name(last)
         select = select.select(named(before, name.text))
-        origin = base_column(last.table, last.key)
-        key = next(one.column for one in self._known if one.column.identity == origin)
         column = (ColumnName(name, rule.columns[0].span),)
-        person = _about(ColumnRule(column, Role.KEY, span=rule.span), key.entity)
+        person = _about(ColumnRule(column, Role.KEY, span=rule.span), entity)
         other = [replace(rule, role=Role.NEUTRAL)] if rule.treatments else []
         rules = [
             one
@@ -249,19 +286,38 @@ class _Entities:
         """Raise where a value may be in several rows: each row would be released several times."""
         if self.sources.is_unique(step.table, step.column):
             return
-        value = column_of(step.column.text, _ROWS)
-        distinct = exp.Count(this=exp.Distinct(expressions=[value]))
-        repeats = exp.LT(this=distinct, expression=exp.Count(this=value.copy()))
-        query = exp.select(named(repeats, "repeats")).from_(table_of(step.table, _ROWS))
-        if self.engine.query(query).column("repeats")[0].as_py():
-            place = rule.references.span if rule.references is not None else None
-            raise BindError(
-                f"some values of '{step.column}' are in several rows of '{_shown(step.table)}', so"
-                " nobody can say whose a row is",
-                place or rule.span,
-                "refer to a column that is different in every row",
-                code="not_unique",
-            )
+        place = rule.references.span if rule.references is not None else None
+        check_unique(self.engine, step.table, step.column, place or rule.span)
+
+
+def check_unique(
+    engine: Engine, table: QualifiedName, column: Name, span: Span | None = None
+) -> None:
+    """Raise where a value stands in several rows of a table: rows that name it would be of all."""
+    value = column_of(column.text, _ROWS)
+    distinct = exp.Count(this=exp.Distinct(expressions=[value]))
+    repeats = exp.LT(this=distinct, expression=exp.Count(this=value.copy()))
+    query = exp.select(named(repeats, "repeats")).from_(table_of(table, _ROWS))
+    if engine.query(query).column("repeats")[0].as_py():
+        raise BindError(
+            f"some values of '{column}' are in several rows of '{_shown(table)}', so nobody can say"
+            " whose a row is",
+            span,
+            "refer to a column that is different in every row",
+            code="not_unique",
+        )
+
+
+def check_paths(engine: Engine, source: Source) -> None:
+    """Raise where the way to a person that a release was made with leads to several by now."""
+    query = parse_query(source.text) if isinstance(source, QuerySource) else None
+    if not isinstance(query, exp.Select):
+        return
+    for number, join in enumerate(query.args.get("joins") or ()):
+        on = join.args.get("on")
+        if join.alias_or_name != f"{_STEP}{number}" or not isinstance(on, exp.EQ):
+            return  # it is the owner's own
+        check_unique(engine, table_name(join.this), Name(on.expression.name))
 
 
 def _about(rule: ColumnRule, entity: str | None) -> ColumnRule:

@@ -10,6 +10,8 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, quasi_columns, shown_by_person
 from ppdm_sql.publish.snapshot import PERSON, ROWS
+from ppdm_sql.studies.joined_rows import are_joined, joined_by_person
+from ppdm_sql.studies.kept_beside import sensitive_column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +29,16 @@ class Across:
 
     study: Study
     snapshots: Sequence[Snapshot]
+    joins: bool = True
+    """Whether it counts which row is joined to which; without that, persons only look more alike."""
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether rows of a person are joined by more than the person."""
+        return self.joins and are_joined(self.snapshots)
+
+    def _places(self) -> range:
+        return range(1 if self.is_joined else len(self.snapshots))
 
     def persons_below(self, k: int) -> exp.Select:
         """Return the persons who share all that they show with fewer than k, themselves included."""
@@ -35,22 +47,22 @@ class Across:
     def least(self) -> int:
         """Return the fewest persons who show the same; 0 where nobody is left."""
         least = exp.select(named(exp.Min(this=column_of(_COUNT, _ALL)), _COUNT))
-        query = least.from_(self._sized(None).subquery(_quoted(_ALL)))
+        query = least.from_(self._sized(None).subquery(_quoted(_ALL))).where(_is_somebody())
         return int(self.snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py() or 0)
 
     def below(self, k: int, without: tuple[Snapshot, Name] | None = None) -> int:
         """Count those persons; `without` leaves a column out, to see what it tells."""
         count = exp.select(named(exp.Count(this=exp.Star()), _COUNT))
-        query = count.from_(self._below(k, without).subquery(_quoted(_ALL)))
+        query = count.from_(self._below(k, without).subquery(_quoted(_ALL))).where(_is_somebody())
         return int(self.snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py())
 
     def persons_alike(self, at: int, target: StudyTarget) -> exp.Select:
         """Return the persons in classes that have fewer than l different values."""
         holder = next(s for s in self.snapshots if s.version.entry.name == target.release)
-        value = column_of(f"ppdm_study_l{at}", ROWS)
+        value = column_of(sensitive_column(at), ROWS)
         values = exp.select(named(person_of(ROWS), PERSON), named(value, _VALUE))
         values = values.distinct().from_(holder.rows())
-        shown = [column_of(_shown(index), _ALL) for index, _ in enumerate(self.snapshots)]
+        shown = [column_of(_shown(index), _ALL) for index in self._places()]
         found = exp.Count(this=exp.Distinct(expressions=[column_of(_VALUE, _VALUES)]))
         missing = exp.Is(this=column_of(_VALUE, _VALUES), expression=exp.null())
         different = exp.Add(
@@ -80,13 +92,22 @@ class Across:
 
     def _sized(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
         """Return each person with how many show the same."""
-        shown = [column_of(_shown(index), _ALL) for index, _ in enumerate(self.snapshots)]
+        shown = [column_of(_shown(index), _ALL) for index in self._places()]
         size = exp.Window(this=exp.Count(this=exp.Star()), partition_by=shown)
         rows = self._together(without).subquery(_quoted(_ALL))
         return exp.select(column_of(PERSON, _ALL), named(size, _COUNT)).from_(rows)
 
     def _together(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
         """Return each person with what each release shows of them; NULL where it has no row."""
+        if self.is_joined:
+            left_out = {
+                at: without[1]
+                for at, one in enumerate(self.snapshots)
+                if without is not None and without[0] is one
+            }
+            joined = joined_by_person(self.snapshots, left_out).subquery(_quoted(_ALL))
+            select = exp.select(column_of(PERSON, _ALL), named(column_of(SHOWN, _ALL), _shown(0)))
+            return select.from_(joined)
         everybody: exp.Query | None = None
         for snapshot in self.snapshots:
             rows = exp.select(named(person_of(ROWS), PERSON)).distinct().from_(snapshot.rows())
@@ -125,6 +146,11 @@ def apart(across: Across, k: int) -> tuple[str, str]:
         " the number of rows tells people apart; or lower k"
     )
     return f"{what} ({told})", advice
+
+
+def _is_somebody() -> exp.Expr:
+    """Rows of which nobody knows whose they are are no person's in a figure."""
+    return exp.Not(this=exp.Is(this=column_of(PERSON, _ALL), expression=exp.null()))
 
 
 def _shown(index: int) -> str:

@@ -16,7 +16,7 @@ from ppdm_sql.audit.report.document import to_json as release_json
 from ppdm_sql.audit.report.files import check_file, written_beside
 from ppdm_sql.audit.report.page import style, table_of
 from ppdm_sql.audit.report.page import to_html as release_html
-from ppdm_sql.audit.report.small_counts import coarse_share
+from ppdm_sql.audit.report.small_counts import coarse_share, round_to_steps
 from ppdm_sql.audit.run import audit_release
 from ppdm_sql.engine.result import Result
 from ppdm_sql.errors import Refused
@@ -225,7 +225,7 @@ def _disclosed(figure: Figure) -> Figure:
     if figure.of is not None and figure.value is not None:
         return replace(figure, value=coarse_share(figure.value, figure.of))
     if figure.name == "one_row" and figure.value is not None:
-        return replace(figure, value=round(figure.value + 0.025, 1))
+        return replace(figure, value=round_to_steps(figure.value, 20))
     return figure
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,13 +17,20 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import InternalError, Refused, plural
 from ppdm_sql.groups.compile import find_grouping
-from ppdm_sql.groups.queries import distinguishable
 from ppdm_sql.publish.shown_by_person import linked_k, person_of
 from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR
 from ppdm_sql.publish.target_check import missed_persons
 from ppdm_sql.publish.write import Settled
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.studies.across import Across, apart
+from ppdm_sql.studies.kept_beside import (
+    ORDER,
+    carried,
+    child_column,
+    other_column,
+    other_persons,
+    parent_column,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +43,7 @@ if TYPE_CHECKING:
     from ppdm_sql.store.keys import RootKey
     from ppdm_sql.studies.study import Reference, Study
 
-_OUT, _COUNT, _ORDER = "o", "n", "ppdm_order"
+_OUT, _COUNT = "o", "n"
 _KEY_BYTES = 16
 
 
@@ -60,26 +66,8 @@ class LeavingOut:
         return self.of.linkable
 
     def carried(self, version: Version) -> Mapping[str, exp.Expr]:
-        """Return the originals of what refers and is referred to, of l, and of rows to choose."""
-        name = version.entry.name
-        kept: dict[str, exp.Expr] = {}
-        for at, one in enumerate(self.of.references):
-            if one.child == name:
-                kept[_child(at)] = _text(one.column.name.text)
-            if one.parent == name:
-                kept[_parent(at)] = _text(one.key.name.text)
-        for at, target in enumerate(self.of.targets):
-            if target.column is not None and target.release == name:
-                value = exp.column(exp.to_identifier(target.column.name.text, quoted=True))
-                kept[sensitive(at)] = distinguishable(value, target.column.type)
-        if self.of.most_rows(name) is not None:
-            columns = dict.fromkeys(c.name.text for r in version.release.rules for c in r.columns)
-            cells: list[exp.Expr] = [
-                exp.Coalesce(this=_text(one), expressions=[exp.Literal.string("")])
-                for one in columns
-            ]
-            kept[_ORDER] = reduce(_beside, cells)
-        return kept
+        """Return what must be kept beside the rows of a release."""
+        return carried(self.of, version)
 
     def settle(self, snapshots: Sequence[Snapshot]) -> Settled:
         """Take rows out until nobody is in a class that misses a target."""
@@ -88,28 +76,6 @@ class LeavingOut:
             settling = _Settling(self.of, self.keys, snapshots, out, self.span)
             settling.run()
             return settling.said()
-
-
-def sensitive(at: int) -> str:
-    """Return the name under which the original of a target's column is kept."""
-    return f"ppdm_study_l{at}"
-
-
-def _child(at: int) -> str:
-    return f"ppdm_study_c{at}"
-
-
-def _parent(at: int) -> str:
-    return f"ppdm_study_p{at}"
-
-
-def _beside(text: exp.Expr, other: exp.Expr) -> exp.Expr:
-    apart = exp.DPipe(this=text, expression=exp.Literal.string(":"))
-    return exp.DPipe(this=apart, expression=other)
-
-
-def _text(name: str) -> exp.Expr:
-    return exp.cast(exp.column(exp.to_identifier(name, quoted=True)), "VARCHAR")
 
 
 @contextmanager
@@ -154,8 +120,11 @@ class _Settling:
         while True:
             self.rounds += 1
             self._delete_rows()
+            for snapshot in self.snapshots:
+                self._forget_persons(snapshot)
             for at, reference in enumerate(self.study.references):
-                self._forget(at, reference)
+                if not self._is_whole(reference):
+                    self._forget(at, reference)
             if not self._find_more():
                 break
         self._check_references()
@@ -186,7 +155,9 @@ class _Settling:
         k = max((one.k for one in promised if one is not None), default=1)
         warnings = []
         if study.k < k and len(self.snapshots) > 1:
-            least = Across(study, list(self.snapshots)).least()
+            least = Across(study, self.snapshots, joins=False).least()
+            if least >= k:  # else that says enough, and is quickly counted
+                least = Across(study, self.snapshots).least()
             if least < k:
                 warnings.append(
                     f"study '{study.name}': a table promises k = {k}, but what all tables together show"
@@ -214,7 +185,7 @@ class _Settling:
             return
         # Lent, because no secret is in the text of SQL.
         with self.engine.lend(pa.table({"key": [self._row_key(snapshot)]})) as lent:
-            message = exp.DPipe(this=column_of("key", "k"), expression=column_of(_ORDER, ROWS))
+            message = exp.DPipe(this=column_of("key", "k"), expression=column_of(ORDER, ROWS))
             digest = exp.SHA2(this=message, length=exp.Literal.number(256))
             number = exp.Window(
                 this=exp.RowNumber(),
@@ -234,6 +205,8 @@ class _Settling:
         return self.keys.derive("rows of a person", name)[:_KEY_BYTES].hex()
 
     def _delete_rows(self) -> None:
+        if not self._count(exp.select("*").from_(table_of(self.out))):
+            return
         for snapshot in self.snapshots:
             is_out = exp.NullSafeEQ(
                 this=column_of(PERSON, _OUT),
@@ -245,25 +218,63 @@ class _Settling:
             where = exp.Where(this=exp.Exists(this=rows))
             self.engine.run(exp.Delete(this=table_of(snapshot.table), where=where))
 
-    def _gone(self, at: int, reference: Reference) -> exp.Subquery:
-        """Return what a release could refer to in its source, and not in what goes out."""
+    def _forget_persons(self, snapshot: Snapshot) -> None:
+        """Make NULL what names somebody who is left out, also where no row of theirs is referred to."""
+        for at, rule in enumerate(other_persons(snapshot.version)):
+            out = exp.select(PERSON_COLUMN.copy()).from_(table_of(self.out))
+            is_out = exp.In(this=exp.column(_name(other_column(at))), query=out.subquery())
+            name = exp.column(_name(rule.names[0].text))
+            self.engine.run(
+                exp.Update(
+                    this=table_of(snapshot.table),
+                    expressions=[exp.EQ(this=name, expression=exp.null())],
+                    where=exp.Where(this=is_out),
+                )
+            )
+
+    def _is_whole(self, reference: Reference) -> bool:
+        """Whether every row goes out that a column could refer to."""
         parent = self.by_name[reference.parent]
-        there = exp.select(column_of(_parent(at), ROWS)).from_(parent.rows())
-        known = exp.select(exp.cast(column_of(reference.key.name.text, ROWS), "VARCHAR"))
-        known = known.from_(source_table(parent.version.release.source, ROWS))
-        return exp.except_(known, there, distinct=True).subquery()
+        source = source_table(parent.version.release.source, ROWS)
+        return parent.count() == self._count(exp.select("*").from_(source))
+
+    def _gone(self, reference: Reference) -> exp.Subquery:
+        """Return what a release could refer to in its source, and not in what goes out.
+
+        Where several releases have what it refers to, one of them is enough.
+        """
+        places = [
+            (at, one)
+            for at, one in enumerate(self.study.references)
+            if (one.child, one.name) == (reference.child, reference.name)
+        ]
+        there: exp.Query | None = None
+        known: exp.Query | None = None
+        for at, one in places:
+            parent = self.by_name[one.parent]
+            here = exp.select(column_of(parent_column(at), ROWS)).from_(parent.rows())
+            there = here if there is None else exp.union(there, here, distinct=False)
+            source = source_table(parent.version.release.source, ROWS)
+            had = exp.select(exp.cast(column_of(one.key.name.text, ROWS), "VARCHAR")).from_(source)
+            known = had if known is None else exp.union(known, had, distinct=False)
+        assert there is not None
+        assert known is not None
+        gone = exp.select("*").from_(known.subquery("known"))
+        return exp.except_(
+            gone, exp.select("*").from_(there.subquery("there")), distinct=True
+        ).subquery()
 
     def _forget(self, at: int, reference: Reference) -> None:
         """Make a reference NULL where the row that it names does not go out."""
         child = self.by_name[reference.child]
-        kept = exp.column(_name(_child(at)))
+        kept = exp.column(_name(child_column(at)))
         update = exp.Update(
             this=table_of(child.table),
             expressions=[
                 exp.EQ(this=exp.column(_name(reference.name.text)), expression=exp.null()),
                 exp.EQ(this=kept, expression=exp.null()),
             ],
-            where=exp.Where(this=exp.In(this=kept.copy(), query=self._gone(at, reference))),
+            where=exp.Where(this=exp.In(this=kept.copy(), query=self._gone(reference))),
         )
         self.engine.run(update)
 
@@ -305,9 +316,11 @@ class _Settling:
     def _check_references(self) -> None:
         """Hold what is to go out against its source: what could be joined still can."""
         for at, reference in enumerate(self.study.references):
-            kept = column_of(_child(at), ROWS)
+            if self._is_whole(reference):
+                continue
+            kept = column_of(child_column(at), ROWS)
             query = exp.select(kept).from_(self.by_name[reference.child].rows())
-            is_gone = exp.In(this=kept.copy(), query=self._gone(at, reference))
+            is_gone = exp.In(this=kept.copy(), query=self._gone(reference))
             if self._count(query.where(is_gone)):
                 raise InternalError("a reference to a row that does not go out was left")
 

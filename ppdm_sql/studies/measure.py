@@ -17,6 +17,7 @@ from ppdm_sql.publish.shown_by_person import person_of, quasi_columns
 from ppdm_sql.publish.snapshot import PERSON, ROWS
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.studies.across import Across
+from ppdm_sql.studies.kept_beside import child_column, parent_column
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -120,8 +121,8 @@ class Measuring:
         for at, one in enumerate(self.study.references):
             child, parent = self._of(one.child), self._of(one.parent)
             joined = _joined(
-                child.rows(), column_of(f"ppdm_study_c{at}", ROWS),
-                parent.rows(), f"ppdm_study_p{at}",
+                child.rows(), column_of(child_column(at), ROWS),
+                parent.rows(), parent_column(at),
             )  # fmt: skip
             before = _joined(
                 self._source(child), column_of(one.column.name.text, ROWS),
@@ -165,6 +166,8 @@ class Measuring:
                         continue
                     date = exp.cast(column_of(name.text, ROWS), "DATE")
                     rows = exp.select(named(person_of(ROWS), PERSON), named(date, "day"))
+                    moved = exp.Literal.string(_moved_by(rule))
+                    rows = rows.select(named(moved, "moved"))
                     rows = rows.from_(snapshot.rows()).where(
                         exp.Not(this=exp.Is(this=date.copy(), expression=exp.null()))
                     )
@@ -172,8 +175,11 @@ class Measuring:
         if dates is None:
             return None
         day = column_of("day", ROWS)
-        first = exp.Window(this=exp.Min(this=day), partition_by=[column_of(PERSON, ROWS)])
-        apart = exp.Sub(this=day.copy(), expression=first)
+        # Dates that were moved apart say nothing of the days between them.
+        together = [column_of(PERSON, ROWS), column_of("moved", ROWS)]
+        first = exp.Window(this=exp.Min(this=day), partition_by=together)
+        days = exp.cast(exp.paren(exp.Sub(this=day.copy(), expression=first)), "VARCHAR")
+        apart = exp.DPipe(this=column_of("moved", ROWS), expression=days)
         rows = exp.select(column_of(PERSON, ROWS), named(apart, "apart")).from_(
             _subquery(dates, ROWS)
         )
@@ -187,7 +193,12 @@ class Measuring:
         """Count the persons whom nobody is like, in everything but who they are."""
         names = [tree.alias_or_name for tree in persons.expressions if tree.alias_or_name != PERSON]
         alike = exp.select(named(exp.Count(this=exp.Star()), _COUNT))
-        alike = alike.from_(_subquery(persons, ROWS)).group_by(*(column_of(n, ROWS) for n in names))
+        is_somebody = exp.Not(this=exp.Is(this=column_of(PERSON, ROWS), expression=exp.null()))
+        alike = (
+            alike.from_(_subquery(persons, ROWS))
+            .where(is_somebody)
+            .group_by(*(column_of(n, ROWS) for n in names))
+        )
         one = exp.EQ(this=column_of(_COUNT, ROWS), expression=exp.Literal.number(1))
         return self._count(exp.select("*").from_(_subquery(alike, ROWS)).where(one))
 
@@ -270,6 +281,17 @@ def _keeps_intervals(rule: BoundRule) -> bool:
         one.shows_originals or one.moves_by_constant or (one.uses_row_key and not one.adds_noise)
         for one in rule.traits
     )
+
+
+def _moved_by(rule: BoundRule) -> str:
+    """Return the same text for columns of dates that move together."""
+    said = (step.treatment.drawn_for() for step in rule.steps if step.treatment.traits.uses_row_key)
+    own = (
+        ""
+        if all(one.uses_row_key or one.shows_originals for one in rule.traits)
+        else rule.names[0].text
+    )
+    return f"{' '.join(said)} {own}:"
 
 
 def _same(one: str, other: str) -> exp.Expr:

@@ -118,6 +118,23 @@ def create_study(releases: Releases, statement: CreateStudy) -> Study:
         return study
 
 
+def shifts_apart(study: Study) -> str | None:
+    """Return a warning where dates of one person move by different numbers of days."""
+    shifts = {
+        step.treatment.drawn_for(): f"'{rule.names[0]}' of {version.entry.name}"
+        for version in study.versions
+        for rule in version.release.released_rules
+        for step in rule.steps
+        if step.treatment.traits.uses_row_key and not step.treatment.traits.adds_noise
+    }
+    if len(shifts) < 2:
+        return None
+    return (
+        f"study '{study.name}': {' and '.join(shifts.values())} are moved by different numbers of days,"
+        " so the time between them is lost; write the same arguments for both"
+    )
+
+
 def find_study(releases: Releases, name: Name) -> StoredStudy | None:
     """Return a study of the store by its name."""
     return next((one for one in list_studies(releases.engine) if one.name == name), None)

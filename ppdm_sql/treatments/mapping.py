@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from ppdm_sql.errors import TreatmentError, plural
+from ppdm_sql.errors import TreatmentError, plural, raise_alone
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.randomness.permutation import secret_permutation
 from ppdm_sql.treatments.arguments import ArgumentSpec, text
@@ -116,10 +116,13 @@ class Mapping(Treatment):
         try:
             domain = pa.array(self.domain).cast(categories.type)
         except (pa.ArrowException, TypeError):
-            raise TreatmentError(
-                f"mapping: the domain does not fit '{self.column.name}' of type {self.column.type}",
-                code="data_does_not_fit",
-            ) from None
+            raise_alone(
+                TreatmentError(
+                    f"mapping: the domain does not fit '{self.column.name}' of type"
+                    f" {self.column.type}",
+                    code="data_does_not_fit",
+                )
+            )
         beyond = len(categories.filter(pc.invert(pc.is_in(categories, value_set=domain))))
         if beyond:
             raise TreatmentError(

@@ -875,3 +875,14 @@ def test_columns_are_described_in_eighty_letters(db: str) -> None:
 def test_ctrl_c_in_a_function_of_ours_is_no_error_of_the_user() -> None:
     error = duckdb.InvalidInputException("Python exception occurred: KeyboardInterrupt: ")
     assert engine_error(error).kind is EngineKind.INTERRUPTED
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
+def test_a_full_disk_under_what_is_printed_is_no_bug(safe: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ppdm_sql", "run", "-c", "SELECT 1", "--db", str(safe)],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == "error: what is printed cannot be written: No space left on device\n"

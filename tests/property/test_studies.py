@@ -102,3 +102,54 @@ def test_every_table_and_all_together_keep_their_targets(
             for _, value in each:
                 alone[value].add(person)
         assert all(len(persons) >= k for value, persons in alone.items() if value != "*")
+
+
+LABS = st.lists(
+    st.tuples(st.integers(0, 14), st.integers(0, 2), st.integers(0, 2)), min_size=10, max_size=60
+)
+
+
+@settings(max_examples=cases(45))
+@given(LABS, st.integers(2, 3))
+def test_persons_are_alike_only_where_their_joined_rows_are(
+    shared: Owner,
+    tmp_path_factory: pytest.TempPathFactory,
+    labs: list[tuple[int, int, int]],
+    k: int,
+) -> None:
+    """Visits 0 to 29 of persons 0 to 14, each lab of a visit: compared with a join of the file."""
+    file = str(tmp_path_factory.mktemp("study") / "study.duckdb")
+    shared.execute(
+        "DROP STUDY IF EXISTS j; DROP RELEASE IF EXISTS j.visits; DROP RELEASE IF EXISTS j.labs"
+    )
+    shared.execute(
+        "CREATE OR REPLACE TABLE visits AS SELECT i AS visit, i // 2 AS id, i % 2 AS ward FROM range(30) t(i)"
+    )
+    shared.execute("CREATE OR REPLACE TABLE labs (visit INTEGER, test INTEGER)")
+    rows = [[2 * person + which % 2, test] for person, which, test in labs]
+    shared.connection.executemany("INSERT INTO labs VALUES (?, ?)", rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        shared.execute(
+            "CREATE RELEASE j.visits FROM visits (visit NEUTRAL AS pseudonym(),"
+            " id KEY OF person AS pseudonym(), ward QUASI);"
+            "CREATE RELEASE j.labs FROM labs (visit KEY REFERENCES visits (visit) AS pseudonym(), test QUASI);"
+            f"CREATE STUDY j OF j.visits, j.labs PERSON person UNTIL k = {k} SUPPRESS AT MOST 99 PERCENT"
+        )
+        try:
+            shared.publish_study("j", to=file, recipient="a")
+        except Refused as error:
+            if error.code in ("target_missed", "too_few_persons"):
+                return
+            raise
+    with duckdb.connect(file, read_only=True) as connection:
+        joined = connection.execute(
+            "SELECT v.id, v.visit, v.ward, l.test FROM j.visits AS v LEFT JOIN j.labs AS l USING (visit)"
+        ).fetchall()
+    by_visit: dict[tuple[Any, Any, Any], list[Any]] = defaultdict(list)
+    for person, visit, ward, test in joined:
+        by_visit[person, visit, ward].append(test)
+    persons: dict[Any, list[Any]] = defaultdict(list)
+    for (person, _, ward), tests in by_visit.items():
+        persons[person].append((ward, sorted(tests, key=repr)))
+    assert min(Counter(str(sorted(each, key=repr)) for each in persons.values()).values()) >= k

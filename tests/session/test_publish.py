@@ -488,3 +488,18 @@ def test_a_damaged_store_publishes_nothing(releases: Owner, damage: str, unlinka
     with pytest.raises((ppdm_sql.PpdmError, ppdm_sql.InternalError)):
         releases.publish("research.people", to="study.duckdb", unlinkable=unlinkable)
     assert os.listdir() == []
+
+
+def test_a_name_that_is_no_file_name_is_said(releases: Owner) -> None:
+    releases.execute(f"CREATE RELEASE research.{'a' * 300} FROM clinic.people (ward NEUTRAL)")
+    with pytest.raises(ppdm_sql.Refused, match="too long for the name of a file"):
+        releases.publish(f"research.{'a' * 300}", to="folder/")
+    releases.publish(f"research.{'a' * 300}", to="file.duckdb")
+
+
+def test_a_source_of_another_type_is_said_before_it_is_read(releases: Owner) -> None:
+    releases.execute(
+        "DROP VIEW research.people; ALTER TABLE clinic.people ALTER ward TYPE INTEGER USING 1"
+    )
+    with pytest.raises(ppdm_sql.BindError, match="the type of 'ward' was VARCHAR and is INTEGER"):
+        releases.publish("research.people", to="file.duckdb")

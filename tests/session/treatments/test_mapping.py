@@ -657,3 +657,12 @@ def test_agreed_tokens_that_collide_are_refused(
     owner.execute("CREATE AGREEMENT a (c SENSITIVE AS mapping())")
     with pytest.raises(TreatmentError, match="two categories of 'c' would share an alias"):
         owner.execute("CREATE RELEASE r FROM t (c SENSITIVE AS mapping()) WITH (agreement = 'a')")
+
+
+def test_a_domain_that_does_not_fit_is_quoted_nowhere(owner: Owner) -> None:
+    owner.execute("CREATE TABLE t AS SELECT 1 AS id, 5 AS x")
+    with pytest.raises(TreatmentError, match="does not fit") as caught:
+        owner.execute(
+            "CREATE RELEASE r FROM t (id KEY, x NEUTRAL AS mapping(domain => ['Leprosy']))"
+        )
+    assert caught.value.__context__ is None

@@ -1,0 +1,231 @@
+"""How studies were broken when they were new: each break, and that it is closed."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pytest
+
+from ppdm_sql.errors import BindError, PrivacyWarning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ppdm_sql.owner import Owner
+
+pytestmark = pytest.mark.filterwarnings("ignore::ppdm_sql.errors.PrivacyWarning")
+
+
+@pytest.fixture
+def here(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner:
+    monkeypatch.chdir(tmp_path)
+    return owner
+
+
+def ask(query: str, file: str = "study.duckdb") -> list[Any]:
+    with duckdb.connect(file, read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def publish(owner: Owner, to: str = "study.duckdb") -> None:
+    owner.publish_study("s", to=to, recipient="uni")
+
+
+ESCORTS = """
+CREATE SCHEMA c; CREATE TABLE c.patients (patient_id INTEGER PRIMARY KEY, age INTEGER);
+CREATE TABLE c.visits (visit_id INTEGER, patient_id INTEGER REFERENCES c.patients (patient_id),
+    escort_id INTEGER REFERENCES c.patients (patient_id), ward VARCHAR);
+INSERT INTO c.patients SELECT i, CASE WHEN i < 6 THEN 110 + i ELSE 30 + i % 3 END FROM range(300) t(i);
+INSERT INTO c.visits SELECT i, 6 + i % 294, i % 10, ['A', 'B'][1 + i % 2] FROM range(600) t(i);
+CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient{key}, age QUASI)
+    GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 5%;
+CREATE RELEASE r.visits FROM c.visits (patient_id KEY OF patient AS pseudonym(),
+    escort_id NEUTRAL{of} AS pseudonym(), ward QUASI);
+CREATE STUDY s OF r.patients, r.visits PERSON patient;
+"""
+
+
+@pytest.mark.parametrize(
+    "of", ["", " OF patient", " OF patient REFERENCES c.patients (patient_id)"]
+)
+@pytest.mark.parametrize("key", ["", " AS pseudonym()"])
+def test_nobody_who_is_left_out_is_named_by_another_column(here: Owner, of: str, key: str) -> None:
+    here.execute(ESCORTS.format(of=of, key=key))
+    publish(here)
+    shown = {name for (name,) in ask("SELECT DISTINCT escort_id FROM r.visits")} - {None}
+    assert len(shown) == 4, "six of the ten escorts are left out"
+    here.execute("SELECT 1")
+    known = {name for (name,) in ask("SELECT DISTINCT patient_id FROM r.visits")}
+    assert shown <= known
+
+
+def test_a_person_is_found_the_way_the_release_before_found_them(here: Owner) -> None:
+    """Of two foreign keys that lead to patients, the one that the release between names as KEY."""
+    here.execute(
+        "CREATE SCHEMA c; CREATE TABLE c.patients (patient_id INTEGER PRIMARY KEY, age INTEGER);"
+        "CREATE TABLE c.visits (visit_id INTEGER PRIMARY KEY,"
+        " patient_id INTEGER REFERENCES c.patients (patient_id), ward VARCHAR);"
+        "CREATE TABLE c.samples (sample_id INTEGER PRIMARY KEY,"
+        " companion_id INTEGER REFERENCES c.patients (patient_id),"
+        " visit_id INTEGER REFERENCES c.visits (visit_id));"
+        "CREATE TABLE c.results (sample_id INTEGER REFERENCES c.samples (sample_id), hiv VARCHAR);"
+        "INSERT INTO c.patients SELECT i, CASE WHEN i < 4 THEN 110 + i ELSE 30 + i % 2 END FROM range(200) t(i);"
+        "INSERT INTO c.visits SELECT 1000 + i, i, ['A', 'B'][1 + i % 2] FROM range(200) t(i);"
+        "INSERT INTO c.samples SELECT 5000 + i, 199 - i, 1000 + i FROM range(200) t(i);"
+        "INSERT INTO c.results SELECT 5000 + i, CASE WHEN i < 4 THEN 'positive' ELSE 'negative' END"
+        " FROM range(200) t(i);"
+        "CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient AS pseudonym(), age QUASI)"
+        " GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 5%;"
+        "CREATE RELEASE r.visits FROM c.visits (visit_id NEUTRAL AS pseudonym(),"
+        " patient_id KEY AS pseudonym(), ward QUASI);"
+        "CREATE RELEASE r.samples FROM c.samples (visit_id KEY AS pseudonym(),"
+        " sample_id NEUTRAL AS pseudonym());"
+        "CREATE RELEASE r.results FROM c.results (sample_id KEY AS pseudonym(), hiv SENSITIVE);"
+        "CREATE STUDY s OF r.patients, r.visits, r.samples, r.results PERSON patient"
+    )
+    publish(here)
+    assert ask("SELECT hiv, count(*) FROM r.results GROUP BY ALL") == [("negative", 196)]
+
+
+JOINED = """
+CREATE SCHEMA c; CREATE TABLE c.patients (patient_id INTEGER PRIMARY KEY, age INTEGER);
+CREATE TABLE c.visits (visit_id INTEGER PRIMARY KEY, patient_id INTEGER REFERENCES c.patients (patient_id), ward VARCHAR);
+CREATE TABLE c.labs (lab INTEGER, visit_id INTEGER REFERENCES c.visits (visit_id), test VARCHAR);
+INSERT INTO c.patients SELECT i, 30 FROM range(60) t(i);
+INSERT INTO c.visits SELECT 1000 + i, i // 2, ['A', 'B'][1 + i % 2] FROM range(120) t(i);
+INSERT INTO c.labs SELECT i, 1000 + i,
+    CASE WHEN i // 2 = 17 THEN ['flu', 'hiv'][1 + i % 2] ELSE ['hiv', 'flu'][1 + i % 2] END FROM range(120) t(i);
+CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient AS pseudonym(), age QUASI);
+CREATE RELEASE r.visits FROM c.visits (visit_id NEUTRAL AS pseudonym(), patient_id KEY AS pseudonym(), ward QUASI);
+CREATE RELEASE r.labs FROM c.labs (visit_id KEY AS pseudonym(), test {role});
+CREATE STUDY s OF r.patients, r.visits, r.labs PERSON patient UNTIL k = 5 SUPPRESS AT MOST 10 PERCENT;
+"""
+
+
+@pytest.mark.parametrize("role", ["QUASI", "NEUTRAL"])
+def test_k_counts_which_row_is_joined_to_which(here: Owner, role: str) -> None:
+    here.execute(JOINED.format(role=role))
+    if role == "NEUTRAL":  # then only how many rows a visit has can be seen
+        here.execute(
+            "DELETE FROM c.labs WHERE lab IN (34, 35); INSERT INTO c.labs VALUES (34, 1034, 'x'), (35, 1034, 'x')"
+        )
+    publish(here)
+    shown = "test" if role == "QUASI" else "1"
+    rows = ask(
+        f"SELECT v.patient_id, v.visit_id, v.ward, l.{shown} FROM r.visits AS v LEFT JOIN r.labs AS l USING (visit_id)"
+        if role == "QUASI"
+        else "SELECT v.patient_id, v.visit_id, v.ward, count(l.visit_id) FROM r.visits AS v LEFT JOIN r.labs AS l USING (visit_id) GROUP BY ALL"
+    )
+    persons: dict[str, list[Any]] = defaultdict(list)
+    for person, _, *row in rows:
+        persons[person].append(tuple(row))
+    assert min(Counter(str(sorted(each)) for each in persons.values()).values()) >= 5
+    assert len(persons) == 59
+    assert here.audit_study("s").values("unique_study")[""] == 0
+
+
+@pytest.mark.parametrize("key", ["", "m INTEGER PRIMARY KEY"])
+def test_chosen_rows_stay_when_something_else_changes(here: Owner, key: str) -> None:
+    columns = key or "m INTEGER"
+    here.execute(
+        f"CREATE TABLE p AS SELECT i AS pid, 30 AS age FROM range(60) t(i);"
+        f"CREATE TABLE v ({columns}, pid INTEGER, w VARCHAR, note VARCHAR);"
+        "INSERT INTO v SELECT i, i % 60, 'A', 'n' FROM range(240) t(i);"
+        "CREATE RELEASE r.p FROM p (pid KEY OF patient AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.v FROM v (pid KEY OF patient REFERENCES p (pid) AS pseudonym(),"
+        " w QUASI, note IDENTIFIER, m NEUTRAL) WITH (accept = ['identifying(m)']);"
+        "CREATE STUDY s OF r.p, r.v AT MOST 1 ROWS PER patient PERSON patient"
+    )
+    shown = []
+    for name in ("a.duckdb", "b.duckdb"):
+        publish(here, name)
+        shown.append(ask("SELECT m FROM r.v ORDER BY m", name))
+        here.execute("UPDATE v SET note = 'n2'")
+        if key:
+            here.execute("UPDATE v SET w = 'B' WHERE m % 3 = 0")
+    assert shown[0] == shown[1]
+    assert len(shown[0]) == 60
+
+
+def test_a_reference_to_rows_of_the_same_table_joins(here: Owner) -> None:
+    here.execute(
+        "CREATE SCHEMA c; CREATE TABLE c.patients (patient_id INTEGER PRIMARY KEY, age INTEGER,"
+        " mother_id INTEGER REFERENCES c.patients (patient_id));"
+        "INSERT INTO c.patients SELECT i, CASE WHEN i < 4 THEN 100 + i ELSE 30 + i % 3 END, NULL FROM range(300) t(i);"
+        "UPDATE c.patients SET mother_id = patient_id // 40 WHERE patient_id > 50;"
+        "CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient AS pseudonym(),"
+        " age QUASI, mother_id NEUTRAL AS pseudonym()) GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 5%;"
+        "CREATE STUDY s OF r.patients PERSON patient"
+    )
+    publish(here)
+    named = "SELECT count(mother_id), count(DISTINCT mother_id) FROM r.patients"
+    joined = "SELECT count(*), count(DISTINCT m.patient_id) FROM r.patients AS c JOIN r.patients AS m ON c.mother_id = m.patient_id"
+    assert ask(named) == ask(joined)
+    assert ask(named)[0][1] == 4
+
+
+def test_dates_that_move_apart_are_warned_of_and_not_attacked(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE p AS SELECT i AS pid, DATE '2020-01-01' AS d FROM range(60) t(i);"
+        "CREATE TABLE v AS SELECT i AS pid, DATE '2020-01-03' + (i * 5)::INTEGER AS a FROM range(60) t(i);"
+        "CREATE RELEASE r.p FROM p (pid KEY OF patient AS pseudonym(), d NEUTRAL AS date_shift(days => 365));"
+        "CREATE RELEASE r.v FROM v (pid KEY OF patient REFERENCES p (pid) AS pseudonym(),"
+        " a NEUTRAL AS date_shift(days => 360))"
+    )
+    with pytest.warns(PrivacyWarning, match="moved by different numbers of days"):
+        here.execute("CREATE STUDY s OF r.p, r.v PERSON patient")
+    assert here.audit_study("s", is_internal=True).values("intervals")[""] == 0
+
+
+def test_rows_that_came_to_belong_to_two_persons_are_not_published(here: Owner) -> None:
+    here.execute(
+        "CREATE SCHEMA c; CREATE TABLE c.patients AS SELECT i AS pid, 1 AS a FROM range(20) t(i);"
+        "CREATE TABLE c.visits AS SELECT 100 + i AS vid, i % 20 AS pid FROM range(40) t(i);"
+        "CREATE TABLE c.labs AS SELECT 100 + i % 40 AS vid, i AS x FROM range(80) t(i);"
+        "CREATE RELEASE r.patients FROM c.patients (pid KEY OF patient AS pseudonym(), a QUASI);"
+        "CREATE RELEASE r.visits FROM c.visits (vid NEUTRAL AS pseudonym(),"
+        " pid KEY OF patient REFERENCES c.patients (pid) AS pseudonym());"
+        "CREATE RELEASE r.labs FROM c.labs (vid KEY REFERENCES c.visits (vid) AS pseudonym(), x NEUTRAL);"
+        "CREATE STUDY s OF r.patients, r.visits, r.labs PERSON patient"
+    )
+    publish(here)
+    here.execute("INSERT INTO c.visits SELECT vid, pid + 1 FROM c.visits WHERE vid < 105")
+    for statement in (
+        "REFRESH RELEASE r.labs",
+        "PUBLISH STUDY s TO 'x.duckdb' WITH (recipient = 'a')",
+    ):
+        with pytest.raises(BindError, match="in several rows") as caught:
+            here.execute(statement)
+        assert caught.value.code == "not_unique"
+
+
+def test_a_collation_does_not_make_persons_alike(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE p (pid INTEGER, ward VARCHAR COLLATE NOCASE);"
+        "INSERT INTO p SELECT i, CASE WHEN i = 0 THEN 'a' ELSE 'A' END FROM range(60) t(i);"
+        "CREATE RELEASE r.p FROM p (pid KEY OF patient AS pseudonym(), ward QUASI);"
+        "CREATE STUDY s OF r.p PERSON patient UNTIL k = 3 SUPPRESS AT MOST 5 PERCENT"
+    )
+    publish(here)
+    assert {ward for (ward,) in ask("SELECT ward FROM r.p")} == {"A"}
+
+
+def test_of_two_releases_that_can_be_joined_one_is_enough(here: Owner) -> None:
+    here.execute(JOINED.format(role="QUASI").partition("CREATE STUDY")[0])
+    here.execute(
+        "CREATE RELEASE r.few FROM c.visits (visit_id NEUTRAL AS pseudonym(), patient_id KEY OF patient AS pseudonym());"
+        "CREATE STUDY s OF r.patients, r.visits, r.few AT MOST 1 ROWS PER patient, r.labs PERSON patient"
+    )
+    publish(here)
+    assert ask("SELECT count(*) FROM r.labs JOIN r.visits USING (visit_id)") == [(120,)]
+
+
+def test_nothing_is_said_twice(here: Owner) -> None:
+    here.execute(JOINED.format(role="QUASI"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        publish(here)
+    assert len({str(one.message) for one in caught}) == len(caught)
