@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sqlglot
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
@@ -24,28 +23,8 @@ if TYPE_CHECKING:
     from ppdm_sql.publish.snapshot import Snapshot
 
 _MOST_ROUNDS = 4
-
-
-def _parsed(text: str) -> exp.Select:
-    tree = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(tree, exp.Select)
-    return tree
-
-
-# What several rows show is the sum of their hashes, 64 bits each in 128: it has no order, and so
-# needs no sorting.
-_THINGS = _parsed("""
-    SELECT l.person, l.value, sum(hash(r.tbl || r.shown)::HUGEINT)::VARCHAR AS shown
-    FROM links AS l JOIN before AS r ON l.tbl = r.tbl AND l.id = r.id
-    GROUP BY l.person, l.value""")
-_REFINED = _parsed("""
-    SELECT r.tbl, r.id, r.person,
-        r.shown || '/' || coalesce(sum(hash(l.place || t.shown)::HUGEINT)::VARCHAR, '') AS shown
-    FROM before AS r LEFT JOIN links AS l ON l.tbl = r.tbl AND l.id = r.id
-    LEFT JOIN things AS t ON t.person IS NOT DISTINCT FROM l.person AND t.value = l.value
-    GROUP BY r.tbl, r.id, r.person, r.shown""")
-_PERSONS = _parsed("""
-    SELECT person, sum(hash(tbl || shown)::HUGEINT)::VARCHAR AS shown FROM before GROUP BY person""")
+_WHO, _SHOWN, _TIMES, _TABLE, _VALUE = "who", "shown", "n", "tbl", "value"
+_BEFORE = "b"
 
 
 def joining_columns(snapshot: Snapshot) -> list[tuple[Name, str]]:
@@ -67,55 +46,99 @@ def are_joined(snapshots: Sequence[Snapshot]) -> bool:
 def joined_by_person(
     snapshots: Sequence[Snapshot], without: Mapping[int, Name] | None = None
 ) -> exp.Select:
-    """Return each person with the list of what their joined rows show."""
-    rows: list[exp.Select] = []
-    links: list[exp.Select] = []
-    query = exp.select(
-        named(column_of("person", "before"), PERSON), named(column_of("shown", "before"), SHOWN)
-    )
-    for at, snapshot in enumerate(snapshots):
-        columns = joining_columns(snapshot)
-        shown = {
-            "person": person_of(ROWS),
-            "id": exp.Window(this=exp.RowNumber()),
-            "shown": what_a_row_shows(snapshot, (without or {}).get(at)),
-            **{f"link{n}": column_of(name.text, ROWS) for n, (name, _) in enumerate(columns)},
-        }
-        base = exp.select(*(named(tree, name) for name, tree in shown.items()))
-        query = query.with_(f"base{at}", as_=base.from_(snapshot.rows()), materialized=True)
-        tbl = exp.Literal.string(f"{at}:")
-        rows.append(
-            exp.select(named(tbl, "tbl"), "id", "person", "shown").from_(exp.to_table(f"base{at}"))
-        )
-        for n, (_, meets) in enumerate(columns):
-            value = exp.DPipe(
-                this=exp.Literal.string(f"{meets}:"), expression=exp.column(f"link{n}")
-            )
-            place = exp.Literal.string(f"{n}:")
-            link = exp.select(named(tbl.copy(), "tbl"), "id", "person", named(place, "place"))
-            link = link.select(named(value, "value")).from_(exp.to_table(f"base{at}"))
-            is_known = exp.Not(this=exp.Is(this=exp.column(f"link{n}"), expression=exp.null()))
-            links.append(link.where(is_known))
+    """Return each person with a number for what their joined rows show.
+
+    Everything is a hash of 64 bits, and what several rows show the sum of theirs: it has no order,
+    so that nothing is sorted. Rows of a person that show the same are one row with a count.
+    """
+    links = max(len(joining_columns(one)) for one in snapshots)
+    query = exp.select(column_of(PERSON, "o"), named(column_of(_SHOWN, "p"), SHOWN))
+    rows = [_rows(at, one, links, (without or {}).get(at)) for at, one in enumerate(snapshots)]
     query = query.with_("round0", as_=_all(rows), materialized=True)
-    query = query.with_("links", as_=_all(links), materialized=True)
     rounds = min(max(len(snapshots) - 1, 1), _MOST_ROUNDS)
     for number in range(rounds):
-        before = f"round{number}"
-        query = query.with_(f"things{number}", as_=_over(_THINGS, before, ""), materialized=True)
-        refined = _over(_REFINED, before, f"things{number}")
-        query = query.with_(f"round{number + 1}", as_=refined, materialized=True)
-    persons = _over(_PERSONS, f"round{rounds}", "")
-    return query.from_(persons.subquery("before"))
+        query = query.with_(f"things{number}", as_=_things(number, links), materialized=True)
+        query = query.with_(f"round{number + 1}", as_=_refined(number, links), materialized=True)
+    of_row = _hash(_column(_TABLE), _column(_SHOWN))
+    persons = (
+        exp.select(_WHO, named(_summed(of_row), _SHOWN)).from_(f"round{rounds}").group_by(_WHO)
+    )
+    names = [
+        exp.select(named(person_of(ROWS), PERSON)).distinct().from_(one.rows()) for one in snapshots
+    ]
+    owners = exp.select(
+        exp.column(exp.to_identifier(PERSON, quoted=True)),
+        named(_hash(exp.column(exp.to_identifier(PERSON, quoted=True))), _WHO),
+    )
+    owners = owners.distinct().from_(_all(names).subquery("everybody"))
+    on = exp.EQ(this=column_of(_WHO, "o"), expression=column_of(_WHO, "p"))
+    return query.from_(owners.subquery("o")).join(persons.subquery("p"), on=on)
 
 
-def _over(template: exp.Select, before: str, things: str) -> exp.Select:
-    names = {"before": before, "things": things}
-    query = template.copy()
-    for table in query.find_all(exp.Table):
-        if table.name in names:
-            alias = table.alias or table.name
-            table.replace(exp.alias_(exp.to_table(names[table.name]), alias, table=True))
-    return query
+def _rows(at: int, snapshot: Snapshot, links: int, without: Name | None) -> exp.Select:
+    """Return what the rows of a table show, and hashes of what they name."""
+    person = person_of(ROWS)
+    shown: dict[str, exp.Expr] = {
+        _TABLE: exp.Literal.number(at),
+        _WHO: _hash(person),
+        _SHOWN: _hash(what_a_row_shows(snapshot, without)),
+    }
+    for place, (name, meets) in enumerate(joining_columns(snapshot)):
+        value = column_of(name.text, ROWS)
+        named_thing = _hash(exp.Literal.string(meets), value, person.copy())
+        is_known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+        shown[_link(place)] = exp.case().when(is_known, named_thing)
+    for place in range(len(shown) - 3, links):
+        shown[_link(place)] = exp.cast(exp.null(), "UBIGINT", dialect="duckdb")
+    keys = list(shown.values())
+    select = exp.select(*(named(tree, name) for name, tree in shown.items()))
+    select = select.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())
+    return select.group_by(*(tree.copy() for tree in keys[1:]))
+
+
+def _things(number: int, links: int) -> exp.Select:
+    """Return what is shown of each thing by the rows that name it."""
+    naming = []
+    for place in range(links):
+        link = _column(_link(place))
+        part = exp.select(named(link, _VALUE), named(exp.Literal.number(place), "place"))
+        part = part.select(_TABLE, _SHOWN, _TIMES).from_(f"round{number}")
+        naming.append(part.where(exp.Not(this=exp.Is(this=link.copy(), expression=exp.null()))))
+    total = _summed(_hash(_column(_TABLE), _column("place"), _column(_SHOWN)))
+    select = exp.select(_VALUE, named(total, _SHOWN))
+    return select.from_(_all(naming).subquery("naming")).group_by(_VALUE)
+
+
+def _refined(number: int, links: int) -> exp.Select:
+    """Return what rows show together with what is shown of the things that they name."""
+    things = [f"t{place}" for place in range(links)]
+    shown = _hash(column_of(_SHOWN, _BEFORE), *(column_of(_SHOWN, one) for one in things))
+    kept = [_TABLE, _WHO, _TIMES, *(_link(place) for place in range(links))]
+    select = exp.select(*(column_of(name, _BEFORE) for name in kept), named(shown, _SHOWN))
+    select = select.from_(exp.alias_(exp.to_table(f"round{number}"), _BEFORE, table=True))
+    for place, alias in enumerate(things):
+        table = exp.alias_(exp.to_table(f"things{number}"), alias, table=True)
+        on = exp.EQ(this=column_of(_VALUE, alias), expression=column_of(_link(place), _BEFORE))
+        select = select.join(table, on=on, join_type="left")
+    return select
+
+
+def _hash(*values: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="hash", expressions=list(values))
+
+
+def _summed(hashed: exp.Expr) -> exp.Expr:
+    """Return the sum over rows, each as often as it stands there."""
+    wide = exp.cast(hashed, "INT128")
+    return exp.Sum(this=exp.Mul(this=wide, expression=_column(_TIMES)))
+
+
+def _column(name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def _link(place: int) -> str:
+    return f"link{place}"
 
 
 def _all(queries: Sequence[exp.Select]) -> exp.Query:
