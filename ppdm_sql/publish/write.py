@@ -29,6 +29,7 @@ from ppdm_sql.release.entities import check_paths
 from ppdm_sql.release.key_scope import linking, under_keys
 from ppdm_sql.release.version import released
 from ppdm_sql.store import parameters
+from ppdm_sql.store.catalog import list_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -133,7 +134,9 @@ def _take(
     if publication.key_scope is not None:
         refuse_other_links(releases, version)
     listed = [Name(column.name) for column in version.columns]
-    accepted = (*version.release.accepted, *accepted_in(writing.statement.options, listed))
+    said = accepted_in(writing.statement.options, [*listed, *_all_columns(writing)])
+    own = (one for one in said if one.column is None or one.column in listed)
+    accepted = (*version.release.accepted, *own)
     with frozen_source(version) as fixed:
         warnings = check_again(fixed, accepted)
         with (
@@ -144,6 +147,15 @@ def _take(
                 names = (name.text for rule, _, _ in linking(fixed.release) for name in rule.names)
                 check_pseudonyms(fixed, snapshot.rows(), list(dict.fromkeys(names)))
             yield _Taken(version, fixed, snapshot, accepted, warnings)
+
+
+def _all_columns(writing: Writing) -> list[Name]:
+    """Return the columns of all releases: what is accepted is of one of them."""
+    if len(writing.statement.releases) < 2 or not writing.statement.options:
+        return []
+    entries = (writing.releases.entry(one.name, one.span) for one in writing.statement.releases)
+    engine = writing.releases.engine
+    return [Name(one.name) for entry in entries for one in list_columns(engine, entry)]
 
 
 def _nothing(_: Version) -> Mapping[str, exp.Expr]:

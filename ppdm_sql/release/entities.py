@@ -106,7 +106,8 @@ class _Entities:
             argument.name == "entity" for call in rule.treatments for argument in call.arguments
         )
         is_named = joins or rule.entity is not None or rule.role is Role.KEY
-        if len(rule.columns) > 1 or is_said or not is_named:
+        may_name = rule.role is not Role.IDENTIFIER and bool(self.sources.foreign_keys)
+        if len(rule.columns) > 1 or is_said or not (is_named or may_name):
             return rule
         first = self._first(rule)
         if first is None:

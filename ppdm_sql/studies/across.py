@@ -29,6 +29,8 @@ class Across:
 
     study: Study
     snapshots: Sequence[Snapshot]
+    connecting: Sequence[Snapshot] = ()
+    """Releases that rows are joined through, although they are not asked for."""
     joins: bool = True
     """Whether it counts which row is joined to which; without that, persons only look more alike."""
 
@@ -105,7 +107,9 @@ class Across:
                 for at, one in enumerate(self.snapshots)
                 if without is not None and without[0] is one
             }
-            joined = joined_by_person(self.snapshots, left_out).subquery(_quoted(_ALL))
+            joined = joined_by_person(self.snapshots, left_out, self.connecting).subquery(
+                _quoted(_ALL)
+            )
             select = exp.select(column_of(PERSON, _ALL), named(column_of(SHOWN, _ALL), _shown(0)))
             return select.from_(joined)
         everybody: exp.Query | None = None

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from ppdm_sql.names import Name
     from ppdm_sql.publish.snapshot import Snapshot
 
-_MOST_ROUNDS = 4
+_MOST_ROUNDS = 30
+"""Longer chains of rows of one person are not followed to their end."""
 _WHO, _SHOWN, _TIMES, _TABLE, _VALUE = "who", "shown", "n", "tbl", "value"
 _BEFORE = "b"
 
@@ -44,25 +45,33 @@ def are_joined(snapshots: Sequence[Snapshot]) -> bool:
 
 
 def joined_by_person(
-    snapshots: Sequence[Snapshot], without: Mapping[int, Name] | None = None
+    snapshots: Sequence[Snapshot],
+    without: Mapping[int, Name] | None = None,
+    connecting: Sequence[Snapshot] = (),
 ) -> exp.Select:
     """Return each person with a number for what their joined rows show.
+
+    Rows of `connecting` tables are joined through, and show nothing themselves.
 
     Everything is a hash of 64 bits, and what several rows show the sum of theirs: it has no order,
     so that nothing is sorted. Rows of a person that show the same are one row with a count.
     """
-    links = max(len(joining_columns(one)) for one in snapshots)
+    connecting = _between(snapshots, connecting)
+    everything = [*snapshots, *connecting]
+    links = max(len(joining_columns(one)) for one in everything)
     query = exp.select(column_of(PERSON, "o"), named(column_of(_SHOWN, "p"), SHOWN))
     rows = [_rows(at, one, links, (without or {}).get(at)) for at, one in enumerate(snapshots)]
-    query = query.with_("round0", as_=_all(rows), materialized=True)
-    rounds = min(max(len(snapshots) - 1, 1), _MOST_ROUNDS)
+    rows += [
+        _rows(at, one, links, None, shows=False)
+        for at, one in enumerate(connecting, start=len(snapshots))
+    ]
+    query = query.with_("pass0", as_=_all(rows), materialized=True)
+    rounds = _rounds(everything)
     for number in range(rounds):
         query = query.with_(f"things{number}", as_=_things(number, links), materialized=True)
-        query = query.with_(f"round{number + 1}", as_=_refined(number, links), materialized=True)
+        query = query.with_(f"pass{number + 1}", as_=_refined(number, links), materialized=True)
     of_row = _hash(_column(_TABLE), _column(_SHOWN))
-    persons = (
-        exp.select(_WHO, named(_summed(of_row), _SHOWN)).from_(f"round{rounds}").group_by(_WHO)
-    )
+    persons = exp.select(_WHO, named(_summed(of_row), _SHOWN)).from_(f"pass{rounds}").group_by(_WHO)
     names = [
         exp.select(named(person_of(ROWS), PERSON)).distinct().from_(one.rows()) for one in snapshots
     ]
@@ -75,13 +84,56 @@ def joined_by_person(
     return query.from_(owners.subquery("o")).join(persons.subquery("p"), on=on)
 
 
-def _rows(at: int, snapshot: Snapshot, links: int, without: Name | None) -> exp.Select:
+def _between(snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]) -> list[Snapshot]:
+    """Return the tables that lead from one thing to another, without those at an end."""
+    kept = list(connecting)
+    while True:
+        named_by = [{meets for _, meets in joining_columns(one)} for one in (*snapshots, *kept)]
+        ends = [
+            one
+            for one, own in zip(kept, named_by[len(snapshots) :], strict=True)
+            if sum(sum(meets in other for other in named_by) > 1 for meets in own) < 2
+        ]
+        if not ends:
+            return kept
+        kept = [one for one in kept if one not in ends]
+
+
+def _rounds(snapshots: Sequence[Snapshot]) -> int:
+    """Return how often what rows show is passed on, so that it comes from one end to the other.
+
+    Where tables refer to each other in a circle, or to themselves, as far as a person has rows.
+    """
+    edges = [(at, meets) for at, one in enumerate(snapshots) for _, meets in joining_columns(one)]
+    groups: list[set[object]] = []
+    for at, meets in edges:
+        joined = [one for one in groups if at in one or meets in one]
+        merged: set[object] = {at, meets}
+        groups = [one for one in groups if one not in joined]
+        groups.append(merged.union(*joined))
+    nodes = sum(map(len, groups))
+    if len(edges) <= nodes - len(groups):
+        return max(len(snapshots) - 1, 1)
+    most = 1
+    for snapshot in snapshots:
+        rows = exp.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())
+        rows = rows.where(exp.Not(this=exp.Is(this=person_of(ROWS), expression=exp.null())))
+        counts = rows.group_by(person_of(ROWS)).subquery(_BEFORE)
+        largest = exp.select(named(exp.Max(this=column_of(_TIMES, _BEFORE)), _TIMES)).from_(counts)
+        found = snapshot.version.engine.query(largest).column(_TIMES)[0].as_py()
+        most = max(most, int(found or 0))
+    return min(most, _MOST_ROUNDS)
+
+
+def _rows(
+    at: int, snapshot: Snapshot, links: int, without: Name | None, shows: bool = True
+) -> exp.Select:
     """Return what the rows of a table show, and hashes of what they name."""
     person = person_of(ROWS)
     shown: dict[str, exp.Expr] = {
         _TABLE: exp.Literal.number(at),
         _WHO: _hash(person),
-        _SHOWN: _hash(what_a_row_shows(snapshot, without)),
+        _SHOWN: _hash(what_a_row_shows(snapshot, without) if shows else exp.Literal.string("")),
     }
     for place, (name, meets) in enumerate(joining_columns(snapshot)):
         value = column_of(name.text, ROWS)
@@ -102,7 +154,7 @@ def _things(number: int, links: int) -> exp.Select:
     for place in range(links):
         link = _column(_link(place))
         part = exp.select(named(link, _VALUE), named(exp.Literal.number(place), "place"))
-        part = part.select(_TABLE, _SHOWN, _TIMES).from_(f"round{number}")
+        part = part.select(_TABLE, _SHOWN, _TIMES).from_(f"pass{number}")
         naming.append(part.where(exp.Not(this=exp.Is(this=link.copy(), expression=exp.null()))))
     total = _summed(_hash(_column(_TABLE), _column("place"), _column(_SHOWN)))
     select = exp.select(_VALUE, named(total, _SHOWN))
@@ -115,7 +167,7 @@ def _refined(number: int, links: int) -> exp.Select:
     shown = _hash(column_of(_SHOWN, _BEFORE), *(column_of(_SHOWN, one) for one in things))
     kept = [_TABLE, _WHO, _TIMES, *(_link(place) for place in range(links))]
     select = exp.select(*(column_of(name, _BEFORE) for name in kept), named(shown, _SHOWN))
-    select = select.from_(exp.alias_(exp.to_table(f"round{number}"), _BEFORE, table=True))
+    select = select.from_(exp.alias_(exp.to_table(f"pass{number}"), _BEFORE, table=True))
     for place, alias in enumerate(things):
         table = exp.alias_(exp.to_table(f"things{number}"), alias, table=True)
         on = exp.EQ(this=column_of(_VALUE, alias), expression=column_of(_link(place), _BEFORE))

@@ -100,7 +100,9 @@ class _Settling:
         self.engine = self.snapshots[0].version.engine
         self.by_name = {one.version.entry.name: one for one in self.snapshots}
         self.rounds = 0
-        self.across = Across(self.study, [self.by_name[name] for name in self.study.across])
+        asked = [self.by_name[name] for name in self.study.across]
+        others = [one for one in self.snapshots if one not in asked]
+        self.across = Across(self.study, asked, others)
         # k over all rows of a person stays where it held; where it did not, that was accepted.
         self.linked = [
             (Across(self.study, [one]), grouping.k)

@@ -60,7 +60,9 @@ class Measuring:
         )
         for target in self.study.targets:
             if target.column is None:
-                across = Across(self.study, [self._of(name) for name in self.study.across])
+                asked = [self._of(name) for name in self.study.across]
+                others = [one for one in self.snapshots if one not in asked]
+                across = Across(self.study, asked, others)
                 names = ", ".join(map(str, self.study.across))
                 yield Figure(
                     RISK, "k_across", names, across.least(),

@@ -10,7 +10,6 @@ from ppdm_sql.errors import BindError, placed_at, suggest
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateStudy, Role
 from ppdm_sql.language.unparse import unparse
-from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.options import LINKABLE, RECIPIENT
 from ppdm_sql.release.lineage import base_column
 from ppdm_sql.release.options import unknown_option
@@ -301,15 +300,14 @@ def _targets(
 
 
 def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
-    """Return what can be joined: columns that refer to a column of a release of the study."""
+    """Return what refers to a column of a release of the study, however the two are treated."""
     for version in versions:
         for rule, written in zip(version.release.rules, _written(version), strict=False):
-            if written is None or meeting(rule) is None:
+            if written is None or not rule.is_released:
                 continue
             for other in versions:
-                for held in other.release.released_rules:
-                    is_it = held.columns[0].identity == written
-                    if is_it and meeting(held) == meeting(rule) and held is not rule:
+                for held in other.release.rules:
+                    if held.columns[0].identity == written and held is not rule:
                         yield Reference(
                             version.entry.name,
                             rule.columns[0],

@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.treatments.arguments import ArgumentSpec, one_of
-from ppdm_sql.treatments.expressions import as_text
-from ppdm_sql.treatments.numbers import NUMBERS, computable
+from ppdm_sql.treatments.expressions import as_text, count_where
+from ppdm_sql.treatments.numbers import NUMBERS, computable, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import VARCHAR, ColumnType, Kind
 
@@ -114,6 +114,18 @@ class LimitCode(PlainRule):
         type_ = exp.DataType.build(column.type.text, dialect="duckdb")
         limit = exp.TryCast(this=parameter("limit"), to=type_)
         return exp.case().when(is_beyond, limit).else_(value.copy())
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count values of which nothing is shown: the limit is none of the column's type."""
+        is_lost = exp.and_(exp.Not(this=inputs[0].is_(exp.null())), outputs[0].is_(exp.null()))
+        return {"lost": count_where(is_lost)}
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such values."""
+        hint = f"the limit must be a value of type {self.columns[0].type}"
+        return refuse_lost(self.keyword, self.columns, results, hint)
 
     def said(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 class PlainRule(Treatment):
     """What is shown of one column follows from its value and from what the owner wrote."""
 
-    traits = Traits(mixes_columns=False, has_secret_number=False, links_rows=False, stays_near=True)
+    # There is a secret number: what lies behind a limit, or in a step, could be solved for from
+    # figures that compare what is shown with the originals.
+    traits = Traits(mixes_columns=False, links_rows=False, stays_near=True)
     not_agreed = None
 
     def given(self, statistics: Statistics) -> dict[str, Parameter]:

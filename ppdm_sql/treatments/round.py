@@ -11,7 +11,7 @@ from ppdm_sql.treatments.arguments import ArgumentSpec
 from ppdm_sql.treatments.expressions import double, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS, computable, lost_rows, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
-from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType
+from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +44,13 @@ class Round(PlainRule):
     arguments = (ArgumentSpec("to", _step),)
 
     to: float
+
+    def check_arguments(self, given: Arguments) -> None:
+        """Raise where nothing changes."""
+        if self.to == 1 and all(column.type.kind is Kind.INTEGER for column in self.columns):
+            given.fail(
+                "to", "whole numbers stay as they are", "write a larger step: round(to => 5)"
+            )
 
     def _is_whole(self, column: InputColumn) -> bool:
         return column.type.text in FITS_BIGINT and isinstance(self.to, int)

@@ -229,3 +229,78 @@ def test_nothing_is_said_twice(here: Owner) -> None:
         warnings.simplefilter("always")
         publish(here)
     assert len({str(one.message) for one in caught}) == len(caught)
+
+
+@pytest.mark.parametrize("treatment", ["AS pseudonym()", "AS mapping()", ""])
+def test_whoever_is_left_out_is_not_named_under_any_treatment(here: Owner, treatment: str) -> None:
+    here.execute(
+        "CREATE SCHEMA c; CREATE TABLE c.patients (patient_id INTEGER PRIMARY KEY, age INTEGER);"
+        "CREATE TABLE c.gifts (gift INTEGER PRIMARY KEY, patient_id INTEGER REFERENCES c.patients (patient_id),"
+        " donor_id INTEGER REFERENCES c.patients (patient_id));"
+        "INSERT INTO c.patients SELECT 70000 + i, CASE WHEN i < 4 THEN 110 + i ELSE 30 + i % 3 END FROM range(90) t(i);"
+        "INSERT INTO c.gifts SELECT i, 70004 + i % 86, 70000 + i % 10 FROM range(300) t(i);"
+        "CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient AS pseudonym(), age QUASI)"
+        " GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 6%;"
+        f"CREATE RELEASE r.gifts FROM c.gifts (patient_id KEY AS pseudonym(), donor_id NEUTRAL {treatment});"
+        "CREATE STUDY s OF r.patients, r.gifts PERSON patient"
+    )
+    publish(here)
+    assert ask("SELECT count(DISTINCT donor_id), count(donor_id) FROM r.gifts") == [(6, 180)]
+
+
+def test_rows_are_joined_through_tables_that_are_not_named(here: Owner) -> None:
+    here.execute(
+        "CREATE SCHEMA c; CREATE TABLE c.patients AS SELECT i AS patient_id, 30 AS age FROM range(60) t(i);"
+        "CREATE TABLE c.stays AS SELECT 500 + i AS stay_id, i // 2 AS patient_id, ['x', 'y'][1 + i % 2] AS clinic FROM range(120) t(i);"
+        "CREATE TABLE c.visits AS SELECT 1000 + i AS visit_id, 500 + i AS stay_id FROM range(120) t(i);"
+        "CREATE TABLE c.labs AS SELECT 1000 + i AS visit_id,"
+        " CASE WHEN i // 2 = 17 THEN ['a', 'b'][1 + i % 2] ELSE ['b', 'a'][1 + i % 2] END AS test FROM range(120) t(i);"
+        "CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.stays FROM c.stays (stay_id NEUTRAL AS pseudonym(),"
+        " patient_id KEY REFERENCES c.patients (patient_id) AS pseudonym(), clinic QUASI);"
+        "CREATE RELEASE r.visits FROM c.visits (visit_id NEUTRAL AS pseudonym(), stay_id KEY REFERENCES c.stays (stay_id) AS pseudonym());"
+        "CREATE RELEASE r.labs FROM c.labs (visit_id KEY REFERENCES c.visits (visit_id) AS pseudonym(), test QUASI);"
+        "CREATE STUDY s OF r.patients, r.stays, r.visits, r.labs PERSON patient"
+        " UNTIL k = 5 ACROSS r.patients, r.stays, r.labs SUPPRESS AT MOST 10 PERCENT"
+    )
+    publish(here)
+    shown = ask(
+        "SELECT w, count(*) FROM (SELECT patient_id, list(clinic || test ORDER BY clinic) AS w"
+        " FROM r.stays JOIN r.visits USING (stay_id) JOIN r.labs USING (visit_id) GROUP BY 1) GROUP BY 1"
+    )
+    assert shown == [(["xb", "ya"], 59)]
+
+
+def test_a_chain_of_rows_is_followed_to_its_end(here: Owner) -> None:
+    here.execute(
+        "CREATE SCHEMA c; CREATE TABLE c.patients AS SELECT i AS patient_id, 30 AS age FROM range(60) t(i);"
+        "CREATE TABLE c.visits AS SELECT 1000 + i AS visit_id, i // 6 AS patient_id,"
+        " CASE WHEN i % 6 > 0 THEN 999 + i END AS previous_id,"
+        " substr(CASE WHEN i // 6 = 17 THEN 'AABAAA' ELSE 'AAABAA' END, (1 + i % 6)::INT, 1) AS ward FROM range(360) t(i);"
+        "CREATE RELEASE r.patients FROM c.patients (patient_id KEY OF patient AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.visits FROM c.visits (visit_id NEUTRAL AS pseudonym(),"
+        " previous_id NEUTRAL REFERENCES c.visits (visit_id) AS pseudonym(),"
+        " patient_id KEY OF patient AS pseudonym(), ward QUASI);"
+        "CREATE STUDY s OF r.patients, r.visits PERSON patient UNTIL k = 5 SUPPRESS AT MOST 20 PERCENT"
+    )
+    publish(here)
+    paths = ask(
+        "WITH RECURSIVE w AS (SELECT visit_id, ward AS path FROM r.visits WHERE previous_id IS NULL UNION ALL"
+        " SELECT v.visit_id, path || v.ward FROM w JOIN r.visits AS v ON v.previous_id = w.visit_id)"
+        " SELECT path, count(*) FROM w WHERE length(path) = 6 GROUP BY 1"
+    )
+    assert paths == [("AAABAA", 59)]
+
+
+def test_what_is_accepted_may_be_of_any_release(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE p AS SELECT i AS pid, i % 2 AS a FROM range(200) t(i);"
+        "CREATE TABLE v AS SELECT i AS pid, 5000 + i AS v FROM range(200) t(i);"
+        "CREATE RELEASE r.p FROM p (pid KEY OF patient AS pseudonym(), a QUASI);"
+        "CREATE RELEASE r.v FROM v (pid KEY OF patient REFERENCES p (pid) AS pseudonym(), v NEUTRAL)"
+        " WITH (accept = ['identifying(v)']);"
+        "CREATE STUDY s OF r.p, r.v PERSON patient"
+    )
+    here.publish_study("s", to="x.duckdb", recipient="a", accept=["identifying(v)"])
+    with pytest.raises(BindError, match="no column 'w'"):
+        here.publish_study("s", to="y.duckdb", recipient="a", accept=["identifying(w)"])

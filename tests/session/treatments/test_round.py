@@ -41,7 +41,7 @@ def nearest(value: int, step: int) -> int:
 
 @settings(max_examples=cases(60))
 @given(
-    st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62)), max_size=9), st.integers(1, 10**6)
+    st.lists(st.one_of(st.none(), st.integers(-(2**62), 2**62)), max_size=9), st.integers(2, 10**6)
 )
 def test_whole_numbers_are_exact(shared: Owner, values: list[int | None], step: int) -> None:
     fill(shared, values, "BIGINT")
@@ -84,3 +84,9 @@ def test_what_is_no_step_is_refused(shared: Owner, step: str) -> None:
     fill(shared, [1], "INTEGER")
     with pytest.raises(TreatmentError, match="a number above 0"):
         release(shared, step)
+
+
+def test_a_step_that_changes_nothing_is_refused(shared: Owner) -> None:
+    fill(shared, [1], "INTEGER")
+    with pytest.raises(TreatmentError, match="stay as they are"):
+        release(shared, 1)

@@ -90,3 +90,22 @@ def test_sites_agree_on_a_limit_not_on_a_share(owner: Owner) -> None:
     owner.execute("CREATE AGREEMENT a (id KEY, x QUASI AS top_code(at => 90))")
     with pytest.raises(Refused, match="one site's"):
         owner.execute("CREATE AGREEMENT b (id KEY, x QUASI AS top_code(percent => 95))")
+
+
+def test_a_report_for_others_does_not_give_the_value_beyond_the_limit(owner: Owner) -> None:
+    """The drift of a mean, the file and one value beyond the limit are an equation."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, CASE WHEN i = 123 THEN 187350 ELSE 20000 + i * 7919 % 79000"
+        " END AS x FROM range(600) r(i)"
+    )
+    release(owner, "top_code(at => 100000)")
+    withheld = {one.name for one in owner.audit("r.t").figures if one.is_withheld}
+    assert {"mean_drift", "wasserstein"} <= withheld
+
+
+def test_a_limit_that_the_type_does_not_have_is_refused(shared: Owner) -> None:
+    fill(shared, [5, 200], "UTINYINT")
+    with pytest.raises(TreatmentError, match="must be a value of type UTINYINT"):
+        shared.execute(
+            "CREATE OR REPLACE RELEASE r.t FROM t (id KEY, x QUASI AS bottom_code(at => 300))"
+        )
