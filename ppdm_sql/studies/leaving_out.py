@@ -156,7 +156,7 @@ class _Settling:
         promised = [find_grouping(one.version.release) for one in self.snapshots]
         k = max((one.k for one in promised if one is not None), default=1)
         warnings = []
-        if study.k < k and len(self.snapshots) > 1:
+        if study.k < 2 <= k and len(self.snapshots) > 1:  # the owner has not said how many
             least = Across(study, self.snapshots, joins=False).least()
             if least >= k:  # else that says enough, and is quickly counted
                 least = Across(study, self.snapshots).least()
