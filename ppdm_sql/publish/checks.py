@@ -16,7 +16,7 @@ from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
 from ppdm_sql.publish.shown_by_person import linked_k
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.release.acceptance import raise_unaccepted
-from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query
+from ppdm_sql.release.compile import KEYED_ROWS, KEYS, counts_query, source_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +129,9 @@ def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) ->
 
 def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]) -> None:
     """Raise when other keys made fewer names of as many values."""
-    usual = version.select().subquery(exp.to_identifier(ROWS, quoted=True))
+    usual = (_originals(version, columns) or version.select()).subquery(
+        exp.to_identifier(ROWS, quoted=True)
+    )
     before, after = (_distinct(version.engine, rows, columns) for rows in (usual, written.copy()))
     for column, expected, found in zip(columns, before, after, strict=True):
         if found < expected:
@@ -139,6 +141,33 @@ def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]
                 hint="publish again, which draws another key; or write a longer one: length => …",
                 code="names_collide",
             )
+
+
+def _originals(version: Version, columns: Sequence[str]) -> exp.Select | None:
+    """Return the texts that names are made of, where each is made of one and no row is left out.
+
+    They need not be named a second time to be counted.
+    """
+    release = version.release
+    sources = {
+        name.text: column
+        for rule in release.released_rules
+        for name, column in zip(rule.names, rule.columns, strict=True)
+        if len(rule.steps) == 1
+    }
+    if release.grouping is not None or not sources.keys() >= set(columns):
+        return None
+    shown = [
+        named(
+            exp.Collate(
+                this=exp.cast(column_of(sources[name].name.text, ROWS), "VARCHAR"),
+                expression=exp.to_identifier("C", quoted=True),
+            ),
+            name,
+        )
+        for name in columns
+    ]
+    return exp.select(*shown).from_(source_table(release.source, ROWS))
 
 
 def _distinct(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> list[int]:
