@@ -116,6 +116,13 @@ class Engine:
             # Execution streams: an error can come at fetch, so fetch before anything is committed.
             self.connection.execute(text, list(parameters)).fetchall()
 
+    def change(self, statement: exp.Expr) -> int:
+        """Run an INSERT, UPDATE or DELETE of ours; return how many rows it wrote."""
+        text = to_sql(statement)
+        with self._ready(text):
+            ((count,),) = self.connection.execute(text).fetchall()
+            return int(count)
+
     def create_table(self, name: QualifiedName, data: pa.Table | pa.RecordBatchReader) -> None:
         """Write a table in bulk, in place of one of that name."""
         with self.lend(data) as incoming:

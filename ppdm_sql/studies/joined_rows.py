@@ -113,7 +113,8 @@ def _rounds(snapshots: Sequence[Snapshot]) -> int:
         groups.append(merged.union(*joined))
     nodes = sum(map(len, groups))
     if len(edges) <= nodes - len(groups):
-        return max(len(snapshots) - 1, 1)
+        tables = (sum(isinstance(one, int) for one in group) for group in groups)
+        return max(max(tables, default=1) - 1, 1)
     most = 1
     for snapshot in snapshots:
         rows = exp.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())

@@ -15,7 +15,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
-from ppdm_sql.errors import InternalError, Refused, plural
+from ppdm_sql.errors import Refused, plural
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.publish.shown_by_person import linked_k, person_of
 from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR
@@ -100,6 +100,8 @@ class _Settling:
         self.engine = self.snapshots[0].version.engine
         self.by_name = {one.version.entry.name: one for one in self.snapshots}
         self.rounds = 0
+        self.is_counted = False
+        """Whether no class over all tables misses a target, apart from those that are left out."""
         asked = [self.by_name[name] for name in self.study.across]
         others = [one for one in self.snapshots if one not in asked]
         self.across = Across(self.study, asked, others)
@@ -122,14 +124,14 @@ class _Settling:
         while True:
             self.rounds += 1
             self._delete_rows()
-            for snapshot in self.snapshots:
-                self._forget_persons(snapshot)
-            for at, reference in enumerate(self.study.references):
-                if not self._is_whole(reference):
-                    self._forget(at, reference)
-            if not self._find_more():
+            forgotten = sum(map(self._forget_persons, self.snapshots))
+            forgotten += sum(
+                self._forget(at, reference)
+                for at, reference in enumerate(self.study.references)
+                if not self._is_whole(reference)
+            )
+            if not self._find_more(bool(forgotten)):
                 break
-        self._check_references()
         self.left = self._left()
         if self.left == self.persons:
             raise Refused(
@@ -175,10 +177,8 @@ class _Settling:
         new = exp.select(exp.cast(column_of(PERSON, _OUT), "VARCHAR"))
         new = new.from_(persons.subquery(exp.to_identifier(_OUT, quoted=True)))
         known = exp.select(PERSON_COLUMN.copy()).from_(table_of(self.out))
-        before = self._count(exp.select("*").from_(table_of(self.out)))
         fresh = exp.except_(new, known, distinct=True)
-        self.engine.run(exp.Insert(this=table_of(self.out), expression=fresh))
-        return self._count(exp.select("*").from_(table_of(self.out))) - before
+        return self.engine.change(exp.Insert(this=table_of(self.out), expression=fresh))
 
     def _keep_at_most(self, snapshot: Snapshot) -> None:
         """Keep so many rows of a person, chosen by a secret key: the same ones every time."""
@@ -220,19 +220,22 @@ class _Settling:
             where = exp.Where(this=exp.Exists(this=rows))
             self.engine.run(exp.Delete(this=table_of(snapshot.table), where=where))
 
-    def _forget_persons(self, snapshot: Snapshot) -> None:
+    def _forget_persons(self, snapshot: Snapshot) -> int:
         """Make NULL what names somebody who is left out, also where no row of theirs is referred to."""
+        forgotten = 0
         for at, rule in enumerate(other_persons(snapshot.version)):
             out = exp.select(PERSON_COLUMN.copy()).from_(table_of(self.out))
             is_out = exp.In(this=exp.column(_name(other_column(at))), query=out.subquery())
             name = exp.column(_name(rule.names[0].text))
-            self.engine.run(
+            is_named = exp.Not(this=exp.Is(this=name.copy(), expression=exp.null()))
+            forgotten += self.engine.change(
                 exp.Update(
                     this=table_of(snapshot.table),
                     expressions=[exp.EQ(this=name, expression=exp.null())],
-                    where=exp.Where(this=is_out),
+                    where=exp.Where(this=exp.and_(is_named, is_out)),
                 )
             )
+        return forgotten
 
     def _is_whole(self, reference: Reference) -> bool:
         """Whether every row goes out that a column could refer to."""
@@ -266,8 +269,8 @@ class _Settling:
             gone, exp.select("*").from_(there.subquery("there")), distinct=True
         ).subquery()
 
-    def _forget(self, at: int, reference: Reference) -> None:
-        """Make a reference NULL where the row that it names does not go out."""
+    def _forget(self, at: int, reference: Reference) -> int:
+        """Make a reference NULL where the row that it names does not go out; count those."""
         child = self.by_name[reference.child]
         kept = exp.column(_name(child_column(at)))
         update = exp.Update(
@@ -278,20 +281,34 @@ class _Settling:
             ],
             where=exp.Where(this=exp.In(this=kept.copy(), query=self._gone(reference))),
         )
-        self.engine.run(update)
+        return self.engine.change(update)
 
-    def _find_more(self) -> bool:
-        """Leave out who is in a class that misses a target by now; return whether there is any."""
+    def _find_more(self, is_changed: bool) -> bool:
+        """Leave out who is in a class that misses a target by now; return whether there is any.
+
+        Over all tables whole classes are left out, which makes no other class smaller: they are
+        counted again where rows changed, or others were left out, since.
+        """
+        self.is_counted = self.is_counted and not is_changed
         new = sum(self._leave_out(query) for one in self.snapshots for query in missed_persons(one))
         new += sum(self._leave_out(one.persons_below(k)) for one, k in self.linked)
+        if new:
+            self.is_counted = False
+        elif not self.is_counted:
+            new = self._find_across()
+            self.is_counted = True
+        if new:
+            self._check_share()
+        return bool(new)
+
+    def _find_across(self) -> int:
+        new = 0
         for at, target in enumerate(self.study.targets):
             if target.column is None:
                 new += self._leave_out(self.across.persons_below(int(target.clause.value)))
             else:
                 new += self._leave_out(self.across.persons_alike(at, target))
-        if new:
-            self._check_share()
-        return bool(new)
+        return new
 
     def _check_share(self) -> None:
         """Raise where more persons are left out than the study allows."""
@@ -314,17 +331,6 @@ class _Settling:
             hint,
             code="target_missed",
         )
-
-    def _check_references(self) -> None:
-        """Hold what is to go out against its source: what could be joined still can."""
-        for at, reference in enumerate(self.study.references):
-            if self._is_whole(reference):
-                continue
-            kept = column_of(child_column(at), ROWS)
-            query = exp.select(kept).from_(self.by_name[reference.child].rows())
-            is_gone = exp.In(this=kept.copy(), query=self._gone(reference))
-            if self._count(query.where(is_gone)):
-                raise InternalError("a reference to a row that does not go out was left")
 
     def _left(self) -> int:
         """Return how many persons are left out by now; rows of nobody are no person."""
