@@ -31,8 +31,8 @@ def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Obje
                     Acceptance("noise_averages"),
                     f"some KEYs have several rows ({rows - keys:,} more than KEYs): each value of"
                     f" '{names}' gets its own noise, and averaging a person's rows removes most of it",
-                    "write per => 'person': all rows of a person get the same noise, and differences"
-                    " between their rows are then exact; or release one row per person",
+                    "release one row per person; or write noise(…, per => 'person'): all rows of a"
+                    " person get the same noise, and differences between their rows are then exact",
                     step.span,
                 )
 
@@ -41,8 +41,8 @@ def shared_noise(release: Release, rows: int, keys: int) -> list[str]:
     """Return a warning where rows of one person share their noise."""
     steps = (step for rule in release.released_rules for step in rule.steps)
     is_shared = any(
-        step.treatment.traits.adds_noise
-        and (release.formula < _BOUND_TO_VALUES or not step.treatment.averages_over_rows)
+        step.treatment.shares_noise
+        or (release.formula < _BOUND_TO_VALUES and step.treatment.traits.adds_noise)
         for step in steps
     )
     if keys >= rows or not is_shared:

@@ -249,7 +249,7 @@ class _Making:
         Two expressions may have one name, in two tables: one noise for both gives the difference.
         """
         release, treatment = self.version.release, step.treatment
-        is_shared = treatment.traits.adds_noise and not treatment.averages_over_rows
+        is_shared = treatment.shares_noise
         if release.formula < _BY_SOURCE or not is_shared or all(map(is_plain, rule.columns)):
             return ""
         return written_source(Sources(self.version.engine), release.source)

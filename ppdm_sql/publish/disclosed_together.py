@@ -71,10 +71,7 @@ def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
                     key_parts.append(key_column.type.kind.name)
                 read.append(key_column)
             # One noise per person is what its key says, whatever its values are computed by.
-            is_shared = any(
-                step.treatment.traits.adds_noise and not step.treatment.averages_over_rows
-                for step in rule.steps
-            )
+            is_shared = any(step.treatment.shares_noise for step in rule.steps)
             if not is_shared and not all(is_plain(one) for one in read):
                 key_parts.append(source)
             key = hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()[:16]
@@ -174,12 +171,7 @@ def _same_noise(
     shared = {
         name.text
         for rule in version.release.released_rules
-        if any(
-            step.treatment.traits.adds_noise
-            and step.treatment.traits.uses_row_key
-            and not step.treatment.averages_over_rows
-            for step in rule.steps
-        )
+        if any(step.treatment.shares_noise for step in rule.steps)
         for name in rule.names
     }
     before = {other.key_id: one.release for one in earlier for other in one.columns}

@@ -18,7 +18,9 @@ from ppdm_sql.treatments.mean_noise import MeanNoise
 from ppdm_sql.treatments.microaggregation import Microaggregation
 from ppdm_sql.treatments.noise import Noise
 from ppdm_sql.treatments.partial import Partial
+from ppdm_sql.treatments.pram import Pram
 from ppdm_sql.treatments.pseudonym import Pseudonym
+from ppdm_sql.treatments.random_round import RandomRound
 from ppdm_sql.treatments.rotation import Rotation
 from ppdm_sql.treatments.round import Round
 from ppdm_sql.treatments.scaling import Scaling
@@ -47,9 +49,11 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     Truncate,
     AgeAt,
     Round,
+    RandomRound,
     TopCode,
     BottomCode,
     Partial,
+    Pram,
     Scaling,
     Rotation,
     Hybrid,

@@ -148,6 +148,11 @@ class Noise(NumberTreatment):
         """Whether rows of one person have noises of their own."""
         return self.per == "value"
 
+    @property
+    def shares_noise(self) -> bool:
+        """Whether they have one, whatever their values are."""
+        return self.per == "person"
+
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return DOUBLE for numbers; times stay what they are."""
         return tuple(

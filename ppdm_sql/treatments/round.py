@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.treatments.arguments import ArgumentSpec
-from ppdm_sql.treatments.expressions import double, literal_of
+from ppdm_sql.treatments.expressions import as_double, double, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS, computable, lost_rows, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType, Kind
@@ -27,7 +27,7 @@ _WIDE = "INT128"
 def _step(given: Arguments, _: Sequence[InputColumn]) -> float:
     value = given.value("to")
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LARGEST:
-        given.fail("to", "the step is a number above 0", "write round(to => 5)")
+        given.fail("to", "the step is a number above 0", f"write {given.call.keyword}(to => 5)")
     return value
 
 
@@ -49,7 +49,9 @@ class Round(PlainRule):
         """Raise where nothing changes."""
         if self.to == 1 and all(column.type.kind is Kind.INTEGER for column in self.columns):
             given.fail(
-                "to", "whole numbers stay as they are", "write a larger step: round(to => 5)"
+                "to",
+                "whole numbers stay as they are",
+                f"write a larger step: {self.keyword}(to => 5)",
             )
 
     def _is_whole(self, column: InputColumn) -> bool:
@@ -74,14 +76,28 @@ class Round(PlainRule):
     def rule(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
     ) -> exp.Expr:
-        """Return the multiple; whole numbers stay exact to the end of a BIGINT."""
+        """Return the nearest multiple."""
+        return self.multiple(column, value, parameter, None)
+
+    def multiple(
+        self,
+        column: InputColumn,
+        value: exp.Expr,
+        parameter: Callable[[str], exp.Expr],
+        share: exp.Expr | None,
+    ) -> exp.Expr:
+        """Return the multiple above where more than a share of the step is left over, else below.
+
+        Without a share, from one half on. Whole numbers stay exact to the end of a BIGINT.
+        """
         if not self._is_whole(column):
             computed = exp.paren(computable(column, value))
             scaled = exp.Div(
                 this=exp.Mul(this=computed, expression=parameter("times")),
                 expression=parameter("by"),
             )
-            steps = exp.Floor(this=exp.Add(this=scaled, expression=double("0.5")))
+            rest = double("0.5") if share is None else exp.paren(double("1.0") - share)
+            steps = exp.Floor(this=exp.Add(this=scaled, expression=rest))
             return exp.Div(
                 this=exp.Mul(this=steps, expression=parameter("by")), expression=parameter("times")
             )
@@ -93,10 +109,13 @@ class Round(PlainRule):
             )
         )
         down = exp.Sub(this=number.copy(), expression=above)
-        is_up = exp.GTE(
-            this=exp.Mul(this=exp.Literal.number(2), expression=above.copy()),
-            expression=step.copy(),
-        )
+        is_up: exp.Expr
+        if share is None:
+            twice = exp.Mul(this=exp.Literal.number(2), expression=above.copy())
+            is_up = exp.GTE(this=twice, expression=step.copy())
+        else:
+            needed = exp.Mul(this=share, expression=as_double(step.copy()))
+            is_up = exp.GT(this=as_double(above.copy()), expression=needed)
         up = exp.case().when(is_up, step.copy()).else_(exp.cast(exp.Literal.number(0), _WIDE))
         total = exp.Add(this=exp.paren(down), expression=exp.paren(up))
         return exp.TryCast(this=total, to=exp.DataType.build("BIGINT"))

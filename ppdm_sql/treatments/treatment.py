@@ -181,6 +181,11 @@ class Treatment:
         """Whether rows of one person have noises of their own, which average out."""
         return False
 
+    @property
+    def shares_noise(self) -> bool:
+        """Whether rows of one person have the same noise, whatever their values are."""
+        return False
+
     def link(self) -> str:
         """Return what two treatments must share for their values to meet; never shown.
 

@@ -17,7 +17,6 @@ INSTEAD = {
     "mask": "partial(left => 2, right => 4) shows the ends of a text; suppress() hides it",
     "null": "suppress() makes every value NULL",
     "perturb": "noise(normal(0, 10)), or noise(laplace(0, 10))",
-    "pram": "there is no random exchange of categories; mapping() renames them, and " + _GROUPS,
     "random": "noise(uniform(-5, 5)) adds a random number that is fixed for each row",
     "redact": "suppress() hides the values",
     "shift": "translation() adds one secret number, also to dates",

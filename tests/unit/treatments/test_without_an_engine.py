@@ -35,6 +35,7 @@ PAIRS = pa.scalar(
     pa.list_(pa.struct({"c0": pa.float64(), "c1": pa.float64()})),
 )
 WORDS = pa.scalar(["a", "b", "c"], pa.list_(pa.string()))
+COUNTED = pa.scalar([("a", 3), ("b", 1)], pa.map_(pa.string(), pa.int64()))
 RANGE = {f"{end}_{at}": value for at in range(2) for end, value in (("low", 0), ("high", 90))}
 
 # What is written, the types of its columns, and what the source says of them.
@@ -51,9 +52,11 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "truncate": ("truncate('month')", ["DATE", "TIMESTAMP"], {}),
     "age_at": ("age_at('2026-01-01')", ["DATE"], {}),
     "round": ("round(to => 5)", ["DOUBLE", "INTEGER"], {}),
+    "random_round": ("random_round(to => 5)", ["DOUBLE", "INTEGER"], {}),
     "top_code": ("top_code(at => 90, shown => 'label')", ["DOUBLE"], {}),
     "bottom_code": ("bottom_code(percent => 5)", ["DOUBLE"], {"limit": 18.0}),
     "partial": ("partial(left => 2)", ["VARCHAR"], {}),
+    "pram": ("pram(keep => 0.8)", ["VARCHAR"], {"categories": COUNTED}),
     "scaling": ("scaling()", ["DOUBLE", "DOUBLE"], {}),
     "rotation": ("rotation()", ["DOUBLE", "DOUBLE"], {}),
     "hybrid": ("hybrid()", ["DOUBLE", "DOUBLE"], RANGE),
@@ -62,7 +65,7 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "microaggregation": ("microaggregation(size => 2)", ["DOUBLE", "DOUBLE"], {"values": PAIRS}),
 }
 DRAWN_AT_RANDOM = ["translation", "scaling", "rotation", "hybrid", "mapping"]
-DRAWN_ALIKE = ["scaling", "rotation", "mapping", "pseudonym", "noise", "date_shift"]
+DRAWN_ALIKE = ["scaling", "rotation", "mapping", "pseudonym", "noise", "date_shift", "random_round"]
 FACTS = {"groups", "smallest", "loss", "blocks"}
 """What microaggregation keeps for its note."""
 
