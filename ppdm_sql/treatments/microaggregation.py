@@ -13,6 +13,7 @@ from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.arguments import ArgumentSpec
 from ppdm_sql.treatments.kernels import grouping, mdav
+from ppdm_sql.treatments.kernels.groups_of_size import groups_of_size
 from ppdm_sql.treatments.numbers import NumberTreatment, lost_rows, sorted_values
 from ppdm_sql.treatments.traits import Traits
 
@@ -154,7 +155,7 @@ class Microaggregation(NumberTreatment):
     def _draw_one(self, values: Floats) -> Drawn:
         self._check_count(len(values), len(np.unique(values)))
         if self.size is not None:
-            starts = grouping.groups_of_size(values, self.size)
+            starts = groups_of_size(values, self.size)
         else:
             starts = grouping.groups_of_clusters(values, self.clusters or 1)
         averages = grouping.means(values, starts)

@@ -1,4 +1,4 @@
-"""Groups of one column: cut points for `clusters => n` (k-means) or `size => k`.
+"""Groups of one column: cut points and means; those of `clusters => n` (k-means).
 
 Equal values are never in two groups, so a group is a range and a value finds it by its cut point.
 """
@@ -20,22 +20,6 @@ EXACT_UP_TO = 2_000
 
 _STARTS = 20
 _ROUNDS = 100
-
-
-def groups_of_size(values: Floats, size: int) -> Indices:
-    """Return where groups of at least `size` begin among sorted values."""
-    distinct, counts = np.unique(values, return_counts=True)
-    ends = np.cumsum(counts)
-    begins = ends - counts
-    # From each distinct value, the one at which the next group can begin.
-    following = np.searchsorted(begins, begins + size).tolist()
-    starts = [0]
-    while (after := following[starts[-1]]) < len(distinct):
-        starts.append(after)
-    if len(starts) > 1 and len(values) - begins[starts[-1]] < size:
-        starts.pop()
-    first: Indices = begins[np.array(starts)]
-    return first
 
 
 def groups_of_clusters(values: Floats, clusters: int) -> Indices:
