@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
-from ppdm_sql.release.model import FORMULA
 from ppdm_sql.treatments.expressions import literal_of
 
 if TYPE_CHECKING:
@@ -22,17 +21,20 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.protocol import Joined
 
 
+_LONGEST = 10_000
+
+
 class NeedsTableError(Exception):
-    """A formula refers to a table of the store, so it cannot be written out."""
+    """A formula refers to a table of the store, or is too long, so it cannot be written out."""
 
 
 def formulas(
-    columns: Sequence[exp.Expr], steps: Sequence[Step], drawn: DrawnBySlot
+    columns: Sequence[exp.Expr], steps: Sequence[Step], drawn: DrawnBySlot, formula: int
 ) -> tuple[exp.Expr, ...]:
     """Return what a chain of treatments makes of its columns."""
     values = tuple(columns)
     for step in steps:
-        values = step.treatment.to_expr(values, _Written(drawn[step.slot]))
+        values = step.treatment.to_expr(values, _Written(drawn[step.slot], formula))
     return values
 
 
@@ -41,13 +43,15 @@ class _Written:
     """A scope in which a parameter is its value."""
 
     drawn: Drawn = field(repr=False)
-    formula: int = FORMULA
-    """What computes in more than one way needs the row, which is not here."""
+    formula: int
 
     def parameter(self, name: str) -> exp.Expr:
         return literal_of(self.drawn.parameters[name])
 
     def let(self, value: exp.Expr) -> exp.Expr:
+        """Write it out; what stands in it twice, at each step, would fill the memory."""
+        if sum(1 for _ in value.walk()) > _LONGEST:
+            raise NeedsTableError
         return value.copy()
 
     def lookup(self, table: str, key: exp.Expr) -> NoReturn:

@@ -193,7 +193,9 @@ class Rewriter:
 
     def _substituted(self, tree: exp.Expr, rule: BoundRule, depth: int) -> exp.Expr | None:
         try:
-            values = formulas(_originals(rule), rule.steps[:depth], self.drawn)
+            values = formulas(
+                _originals(rule), rule.steps[:depth], self.drawn, self.release.formula
+            )
         except NeedsTableError:
             return None
         put = {column.name.text: value for column, value in zip(rule.columns, values, strict=True)}

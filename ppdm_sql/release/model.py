@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ppdm_sql.types import ColumnType
 
 
-FORMULA = 4
+FORMULA = 5
 """How treatments of new releases compute; a stored version keeps the formula it was made with."""
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from ppdm_sql.treatments.affine import AffineTreatment, draw_angle, draw_factor,
 from ppdm_sql.treatments.expressions import as_double, double
 from ppdm_sql.treatments.expressions import only_finite as finite
 from ppdm_sql.treatments.kernels.affine import direction
-from ppdm_sql.treatments.rotation import Rotation
+from ppdm_sql.treatments.rotation import EVERY_PAIR, Rotation, every_pair, turned
 from ppdm_sql.treatments.scaling import Scaling
 from ppdm_sql.treatments.traits import Traits
 from ppdm_sql.treatments.translation import Translation
@@ -35,6 +36,9 @@ _NOT_AGREED = (
 )
 
 
+_WORDS = (Rotation.keyword, Translation.keyword, Scaling.keyword)
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """What is done to one column: a word, and its constant unless that is drawn."""
@@ -45,15 +49,16 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Hybrid(AffineTreatment):
-    """Columns in pairs, (1, 2), (3, 4), …: a pair is rotated, or each is translated or scaled.
+    """Each column is translated, scaled, or turned with every other one that is to be turned.
 
-    Every column is y = own · x + other · partner + shift, so that not even the text of the view
-    shows which operation was drawn.
+    Every column is y = weight · x + … for all columns of the group + shift, so that not even the
+    text of the view shows which operation was drawn. Before formula 5 a column had one partner,
+    its neighbour, and the weights `own` and `other`.
     """
 
     keyword = "hybrid"
     summary = "each column translated, scaled or rotated; which one is secret"
-    undone_by = "two known rows; the steps between whole numbers show the angle or the factor"
+    undone_by = "known rows, one more than columns at most; the steps between whole numbers show the angle or the factor"
     traits = Traits(links_rows=False, is_affine=True)
     fewest = 2
 
@@ -74,14 +79,13 @@ class Hybrid(AffineTreatment):
                 code="bad_argument",
             )
         operations = tuple(_operation(call, index, columns) for index in range(len(call.arguments)))
-        for i, j in _pairs(len(columns)):
-            rotated = [operations[at].word == Rotation.keyword for at in (i, j) if at is not None]
-            if any(rotated) and (rotated != [True, True] or operations[i] != operations[j or i]):
-                raise TreatmentError(
-                    "hybrid: both columns of a pair are rotated by the same angle, or none is",
-                    call.span,
-                    code="bad_argument",
-                )
+        rotated = Counter(one for one in operations if one.word == Rotation.keyword)
+        if 1 in rotated.values():
+            raise TreatmentError(
+                "hybrid: a column is rotated with others, by the same angle, or not at all",
+                call.span,
+                code="bad_argument",
+            )
         return cls(tuple(columns), operations)
 
     def statistics(self, inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
@@ -94,25 +98,34 @@ class Hybrid(AffineTreatment):
         return wanted
 
     def draw_anew(self, statistics: Statistics, keys: Keys) -> Drawn:
-        """Draw an operation for each pair or column, and its constant."""
-        parameters: dict[str, Parameter] = {}
+        """Draw an operation for each column, and its constant."""
         chance = self.chance(keys)
-        for i, j in _pairs(len(self.columns)):
-            members = [at for at in (i, j) if at is not None]
-            operations = (
-                [self.operations[at] for at in members]
-                if self.operations is not None
-                else _draw_operations(chance, len(members))
+        size = len(self.columns)
+        operations = self.operations or _draw_operations(chance, size)
+        weights = [[float(i == j) for j in range(size)] for i in range(size)]
+        shifts = [0.0] * size
+        for at, operation in enumerate(operations):
+            low, high = (statistics.get(f"{name}_{at}") for name in ("low", "high"))
+            move, factor, given = (
+                draw_shift(chance, low, high),
+                draw_factor(chance),
+                operation.constant,
             )
-            angle = operations[0].constant
-            turn = direction(draw_angle(chance) if angle is None else angle)
-            for side, (at, operation) in enumerate(zip(members, operations, strict=True)):
-                low, high = (statistics.get(f"{name}_{at}") for name in ("low", "high"))
-                move = draw_shift(chance, low, high)
-                factor = draw_factor(chance)
-                own, other, shift = _coefficients(operation, turn, side, move, factor)
-                parameters |= {f"own_{at}": own, f"other_{at}": other, f"shift_{at}": shift}
-        return Drawn(parameters)
+            if operation.word == Translation.keyword:
+                shifts[at] = move if given is None else given
+            elif operation.word == Scaling.keyword:
+                weights[at][at] = float(factor if given is None else given)
+        for pair in every_pair(size):
+            angle, (first, second) = draw_angle(chance), (operations[at] for at in pair)
+            if first == second and first.word == Rotation.keyword:
+                given = first.constant
+                turned(weights, pair, *direction(angle if given is None else given))
+        parameters: dict[str, Parameter] = {
+            f"weight_{i}_{j}": weight
+            for i, row in enumerate(weights)
+            for j, weight in enumerate(row)
+        }
+        return Drawn(parameters | {f"shift_{at}": float(shift) for at, shift in enumerate(shifts)})
 
     def why_not_agreed(self) -> str | None:
         """A drawn translation is scaled to its column, and any operation may be one."""
@@ -121,55 +134,53 @@ class Hybrid(AffineTreatment):
         return _NOT_AGREED if scaled in given else None
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
-        """Return own · x + other · partner + shift."""
+        """Return weight · x + … + shift; NULL if the column is, or another that takes part."""
         numbers = [scope.let(number) for number in self.numbers(inputs)]
         outputs: list[exp.Expr] = []
         for at, number in enumerate(numbers):
-            total: exp.Expr = exp.Mul(this=number.copy(), expression=scope.parameter(f"own_{at}"))
-            partner = _partner(at, len(numbers))
-            if partner is not None:
-                other = scope.parameter(f"other_{at}")
-                # A partner that takes no part must not pass its NULL on.
+            own, *others = self._names(at, scope.formula).items()
+            total: exp.Expr = exp.Mul(this=number.copy(), expression=scope.parameter(own[1]))
+            for partner, name in others:
+                weight = scope.parameter(name)
                 part = (
                     exp.case()
-                    .when(exp.EQ(this=other, expression=double("0")), double("0"))
-                    .else_(exp.Mul(this=numbers[partner].copy(), expression=other.copy()))
+                    .when(exp.EQ(this=weight, expression=double("0")), double("0"))
+                    .else_(exp.Mul(this=numbers[partner].copy(), expression=weight.copy()))
                 )
                 total = exp.Add(this=total, expression=part)
             outputs.append(exp.Add(this=total, expression=scope.parameter(f"shift_{at}")))
         return tuple(outputs)
 
+    def _names(self, at: int, formula: int) -> dict[int, str]:
+        """Return the weights that a column is made with, its own first."""
+        size = len(self.columns)
+        if formula < EVERY_PAIR:
+            return {at: f"own_{at}"} | ({at ^ 1: f"other_{at}"} if at ^ 1 < size else {})
+        return {at: f"weight_{at}_{at}"} | {
+            other: f"weight_{at}_{other}" for other in range(size) if other != at
+        }
+
     def invert(self, outputs: Sequence[pa.Array], drawn: Drawn) -> tuple[pa.Array, ...]:
-        """Solve the two equations of each pair."""
-        y = [np.asarray(column.to_numpy(zero_copy_only=False), dtype=float) for column in outputs]
-        x: list[Any] = list(y)
-        for i, j in _pairs(len(self.columns)):
-            a, b, s = self._row(drawn, i)
-            if j is None or not b:
-                x[i] = (y[i] - s) / a
-                if j is not None:
-                    a, _, s = self._row(drawn, j)
-                    x[j] = (y[j] - s) / a
-                continue
-            c, d, t = self._row(drawn, j)  # y_j = c · x_j + d · x_i + t
-            determinant = a * c - b * d
-            x[i] = (c * (y[i] - s) - b * (y[j] - t)) / determinant
-            x[j] = (a * (y[j] - t) - d * (y[i] - s)) / determinant
-        return tuple(pa.array(values, mask=np.isnan(values)) for values in x)
+        """Solve the equations; a NULL stays in those it takes part in."""
+        rows = [self.row(drawn, at) for at in range(len(outputs))]
+        back = np.linalg.inv(np.array([weights for weights, _ in rows]))
+        centred = [
+            np.asarray(column.to_numpy(zero_copy_only=False), dtype=float) - shift
+            for column, (_, shift) in zip(outputs, rows, strict=True)
+        ]
+        found = (
+            sum(weight * y for weight, y in zip(weights, centred, strict=True) if weight)
+            for weights in back
+        )
+        return tuple(pa.array(values, mask=np.isnan(values)) for values in found)
 
     def row(self, drawn: Drawn, index: int) -> tuple[Sequence[float], float]:
-        """Return the weights of the column and of its partner."""
-        own, other, shift = self._row(drawn, index)
+        """Return the weight of each column, and the constant."""
+        formula = EVERY_PAIR if f"weight_{index}_{index}" in drawn.parameters else 1
         weights = [0.0] * len(self.columns)
-        partner = _partner(index, len(weights))
-        if partner is not None:
-            weights[partner] = other
-        weights[index] = own
-        return weights, shift
-
-    def _row(self, drawn: Drawn, at: int) -> tuple[float, float, float]:
-        own, other, shift = (drawn.number(f"{name}_{at}") for name in ("own", "other", "shift"))
-        return own, other, shift
+        for other, name in self._names(index, formula).items():
+            weights[other] = drawn.number(name)
+        return weights, drawn.number(f"shift_{index}")
 
 
 def _operation(call: TreatmentCall, index: int, columns: Sequence[InputColumn]) -> Operation:
@@ -184,7 +195,7 @@ def _operation(call: TreatmentCall, index: int, columns: Sequence[InputColumn]) 
         case Scaling.keyword:
             constant = Scaling.from_call(inner, column).by[0]
         case Rotation.keyword:
-            constant = Rotation.from_call(inner, columns[:2]).degrees[0]
+            (constant,) = Rotation.from_call(inner, columns[:2]).degrees or (None,)
         case _:
             raise TreatmentError(
                 f"hybrid: unknown operation '{inner.keyword}'",
@@ -196,30 +207,15 @@ def _operation(call: TreatmentCall, index: int, columns: Sequence[InputColumn]) 
 
 
 def _draw_operations(chance: Draws, count: int) -> list[Operation]:
-    """Draw for a pair or the last single column; each operation has the same chance in a pair."""
-    if count == 2 and chance.choice(3) == 0:
-        return [Operation(Rotation.keyword, None)] * 2
-    words = (Translation.keyword, Scaling.keyword)
-    return [Operation(words[chance.choice(2)], None) for _ in range(count)]
+    """Draw for each column; who is to be turned alone gets a partner, or something else.
 
-
-def _coefficients(
-    operation: Operation, turn: tuple[float, float], side: int, move: float, factor: float
-) -> tuple[float, float, float]:
-    """Return own, other and shift of one column; `side` is 1 for the second of a pair."""
-    given = operation.constant
-    if operation.word == Rotation.keyword:
-        cosine, sine = turn
-        return cosine, -sine if side else sine, 0.0
-    if operation.word == Scaling.keyword:
-        return float(factor if given is None else given), 0.0, 0.0
-    return 1.0, 0.0, float(move if given is None else given)
-
-
-def _pairs(count: int) -> list[tuple[int, int | None]]:
-    return [(at, at + 1 if at + 1 < count else None) for at in range(0, count, 2)]
-
-
-def _partner(at: int, count: int) -> int | None:
-    partner = at ^ 1
-    return partner if partner < count else None
+    Each with chance one half: so each column has each operation with the same chance.
+    """
+    words = [_WORDS[chance.choice(3)] for _ in range(count)]
+    if words.count(Rotation.keyword) == 1:
+        alone = words.index(Rotation.keyword)
+        if chance.choice(2):
+            words[alone] = _WORDS[1 + chance.choice(2)]
+        else:
+            words[(alone + 1 + chance.choice(count - 1)) % count] = Rotation.keyword
+    return [Operation(word, None) for word in words]

@@ -87,7 +87,7 @@ def test_versions_keep_the_formula_they_were_made_with(
         )
     then = 3 if has_formulas else 1  # format 4 came with noise of formula 2, then 3
     assert made["treated 1"] == made["treated 2"] == made["treated 3"] == then
-    assert made["new 1"] == FORMULA == 4
+    assert made["new 1"] == FORMULA == 5
 
 
 @pytest.mark.parametrize("recorded", ["formula_2"], indirect=True)
@@ -105,6 +105,22 @@ def test_noise_of_an_earlier_formula_stays(recorded: tuple[Path, dict[str, Any]]
         assert owner.execute("SELECT list(weight ORDER BY ALL) FROM r.turned").fetchall() != [
             before
         ]
+
+
+@pytest.mark.parametrize("recorded", ["formula_4"], indirect=True)
+def test_columns_turned_by_an_earlier_formula_stay(
+    recorded: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
+    safe, expected = recorded
+    with ppdm_sql.connect(safe) as owner:
+        assert record.turns(owner, tmp_path) == expected
+        owner.execute("REFRESH RELEASE " + ", ".join(f"r.{name}" for name in expected["rows"]))
+        assert record.turns(owner, tmp_path) == expected
+        owner.execute(
+            "CREATE OR REPLACE RELEASE r.one_angle FROM clinic.people (id KEY AS keep(),"
+            " (a, b, c, d) NEUTRAL AS rotation(degrees => 30))"
+        )
+        assert record.rows(owner, "one_angle") != expected["rows"]["one_angle"]
 
 
 def test_the_store_is_copied_before_it_is_upgraded(

@@ -86,6 +86,27 @@ CREATE RELEASE r.turned FROM clinic.visits (
 );
 """
 """Noise as formula 2 drew it."""
+TURNS = """
+CREATE SCHEMA clinic; CREATE SCHEMA r;
+CREATE TABLE clinic.people AS SELECT i AS id, i * 1.5 AS a, i * 7 % 41 AS b, i * 11 % 23 * 0.5 AS c,
+    i * 13 % 31 AS d, 1000 + i * i % 977 AS pay FROM range(40) AS r (i);
+CREATE RELEASE r.four FROM clinic.people (id KEY AS keep(), (a, b, c, d) NEUTRAL AS rotation());
+CREATE RELEASE r.three FROM clinic.people (id KEY AS keep(), (a, b, c) NEUTRAL AS rotation());
+CREATE RELEASE r.one_angle FROM clinic.people (
+    id KEY AS keep(), (a, b, c, d) NEUTRAL AS rotation(degrees => 30)
+);
+CREATE RELEASE r.angles FROM clinic.people (
+    id KEY AS keep(), (a, b, c) NEUTRAL AS rotation(degrees => [30, 40])
+) WITH (execution = 'udf');
+CREATE RELEASE r.mixed FROM clinic.people (id KEY AS keep(), (a, b, c, d) NEUTRAL AS hybrid());
+CREATE RELEASE r.same FROM clinic.people (
+    id KEY AS keep(),
+    (a, b, c, d) NEUTRAL AS hybrid(rotation(30), rotation(30), rotation(30), rotation(30))
+);
+CREATE RELEASE r.means FROM clinic.people (id KEY AS keep(), pay SENSITIVE AS microaggregation(size => 3));
+"""
+"""Pairs as formula 4 turned them, groups as it formed them."""
+TURNED = ("four", "three", "one_angle", "angles", "mixed", "same")
 RELEASES = ("treated", "geometric", "drawn", "grouped", "high", "agreed", "again")
 PREDICATES = {
     "treated": ["age >= 1.5", "illness = 'Illness_2'", "zip > 50000"],
@@ -139,6 +160,18 @@ def noises(owner: Any) -> dict[str, Any]:
     return {name: rows(owner, name) for name in ("persons", "chains", "turned")}
 
 
+def turns(owner: Any, folder: Path) -> dict[str, Any]:
+    """Return the rows of releases with turned columns, and conditions on them in original terms."""
+    return {
+        "rows": {name: rows(owner, name) for name in (*TURNED, "means")},
+        "published": {name: published(owner, folder, name) for name in TURNED},
+        "interpreted": {
+            name: [owner.interpret(f"r.{name}", f"{column} > 5").original for column in "abc"]
+            for name in TURNED
+        },
+    }
+
+
 def main(target: Path) -> None:
     """Write the store and what it gives."""
     warnings.simplefilter("ignore")
@@ -146,7 +179,10 @@ def main(target: Path) -> None:
         folder = Path(name)
         database = folder / "owner" / "clinic.duckdb"
         with ppdm_sql.connect(database) as owner:
-            if target.name.startswith("formula"):
+            if target.name == "formula_4":
+                owner.execute(TURNS)
+                found = turns(owner, folder)
+            elif target.name == "formula_2":
                 owner.execute(NOISES)
                 found = noises(owner)
             else:

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sqlglot import exp
 
@@ -15,6 +16,8 @@ from ppdm_sql.engine.sql import to_sql
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.language.syntax import TreatmentCall
 from ppdm_sql.names import Name
+from ppdm_sql.parameters import Drawn
+from ppdm_sql.release.model import FORMULA
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.hybrid import Hybrid
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ppdm_sql.owner import Owner
-    from ppdm_sql.parameters import Drawn
 
 PEOPLE = [(29, 48), (38, 72), (34, 51), (43, 65), (42, 60), (48, 53)]
 AGES = [31, 40, 36, 45, 44, 50]
@@ -152,7 +154,7 @@ def test_an_empty_table_can_be_released(shared: Owner) -> None:
 
 def drawn_operations(count: int, at: int) -> tuple[Counter[str], list[tuple[str, float, float]]]:
     """Draw many times; return how often each operation came, and each with own and shift."""
-    treatment, keys = made(count), RootKey(b"\0" * 32)
+    treatment, keys = made(count), RootKey(b"\0" * 32, formula=FORMULA)
     statistics = {f"low_{i}": 0.0 for i in range(count)} | {
         f"high_{i}": SPREAD for i in range(count)
     }
@@ -160,25 +162,69 @@ def drawn_operations(count: int, at: int) -> tuple[Counter[str], list[tuple[str,
     details = []
     for _ in range(DRAWS):
         parameters = treatment.draw(statistics, keys, None).parameters
-        own, other, shift = (float(parameters[f"{n}_{at}"]) for n in ("own", "other", "shift"))
-        found = word(own, other, shift)
+        own, *others = (
+            float(parameters[f"weight_{at}_{j}"]) for j in (at, *(set(range(count)) - {at}))
+        )
+        shift = float(parameters[f"shift_{at}"])
+        found = word(own, math.hypot(*others), shift)
         words[found] += 1
         details.append((found, own, shift))
     return words, details
 
 
-def test_each_operation_has_the_same_chance_in_a_pair() -> None:
-    """Limits of 7.2 standard deviations: a chance of 10^-12 to fail."""
-    for at in (0, 1):
-        words, _ = drawn_operations(2, at)
-        assert set(words) == {"translation", "scaling", "rotation"}
-        for count in words.values():
-            assert abs(count / DRAWS - 1 / 3) < 7.2 * math.sqrt(2 / 9 / DRAWS)
+@pytest.mark.parametrize(("count", "at"), [(2, 0), (2, 1), (3, 2), (5, 1)])
+def test_each_operation_has_the_same_chance(count: int, at: int) -> None:
+    """Limits of 7.2 standard deviations: a chance of 10^-12 to fail. A last odd column, too."""
+    words, _ = drawn_operations(count, at)
+    assert set(words) == {"translation", "scaling", "rotation"}
+    for times in words.values():
+        assert abs(times / DRAWS - 1 / 3) < 7.2 * math.sqrt(2 / 9 / DRAWS)
 
 
-def test_the_last_of_an_odd_number_is_never_rotated() -> None:
-    words, _ = drawn_operations(3, 2)
-    assert set(words) == {"translation", "scaling"}
+def test_columns_that_are_rotated_are_rotated_with_each_other(shared: Owner) -> None:
+    fill_rows(shared, [(1, 2, 3, 4), (7, -2, 0, 5)], *["DOUBLE"] * 4)
+    release(shared, 4, "rotation(30), scaling(2), rotation(30), rotation(30)")
+    hybrid = np.array(released(shared))
+    shared.execute(
+        "CREATE OR REPLACE RELEASE r.t FROM t (id KEY AS keep(), (c0, c2, c3) SENSITIVE AS rotation(30))"
+    )
+    assert hybrid[:, [0, 2, 3]] == pytest.approx(np.array(released(shared)), rel=1e-14)
+    assert hybrid[:, 1].tolist() == [4, -4]
+
+
+def test_groups_of_another_angle_are_rotated_apart(shared: Owner) -> None:
+    fill_rows(shared, [(1, None, 3, 4)], *["DOUBLE"] * 4)
+    release(shared, 4, "rotation(30), rotation(60), rotation(60), rotation(30)")
+    (found,) = released(shared)
+    assert [value is None for value in found] == [False, True, True, False]
+
+
+def test_versions_of_earlier_formulas_have_one_partner(owner: Owner) -> None:
+    treatment = made(3)
+    old = Drawn(
+        {
+            "own_0": 0.8,
+            "other_0": 0.6,
+            "shift_0": 0.0,
+            "own_1": 0.8,
+            "other_1": -0.6,
+            "shift_1": 0.0,
+        }
+        | {"own_2": 1.0, "shift_2": 5.0}
+    )
+    assert [treatment.row(old, at) for at in range(3)] == [
+        ([0.8, 0.6, 0.0], 0.0),
+        ([-0.6, 0.8, 0.0], 0.0),
+        ([0.0, 0.0, 1.0], 5.0),
+    ]
+    kept = treatment.draw({}, RootKey(b"\0" * 32, formula=4), old)
+    assert kept.parameters == old.parameters
+    back = treatment.invert(
+        [pa.array([2.0, None]), pa.array([1.0, 2.0]), pa.array([5.0, 6.0])], old
+    )
+    assert [column.to_pylist() for column in back] == [
+        [pytest.approx(1.0), None], [pytest.approx(2.0), None], [0.0, 1.0],
+    ]  # fmt: skip
 
 
 def test_drawn_constants_are_far_from_doing_nothing() -> None:
@@ -196,7 +242,7 @@ def test_drawn_constants_are_far_from_doing_nothing() -> None:
 
 @pytest.mark.parametrize("value", [1e17, -3e20, 0.0, 5.0])
 def test_drawn_translations_move_a_constant_column(shared: Owner, value: float) -> None:
-    treatment, keys = made(2), RootKey(b"\0" * 32)
+    treatment, keys = made(2), RootKey(b"\0" * 32, formula=FORMULA)
     columns = [exp.column(name, quoted=True) for name in ("x", "y")]
     aggregates = treatment.statistics(columns)
     shown = ", ".join(f"{to_sql(tree)} AS {name}" for name, tree in aggregates.items())
@@ -271,7 +317,7 @@ OPERATIONS = "hybrid takes operations"
             (
                 ["DOUBLE"] * count,
                 operations,
-                "hybrid: both columns of a pair are rotated by the same angle, or none is",
+                "hybrid: a column is rotated with others, by the same angle, or not at all",
             )
             for count, operations in (
                 (2, "rotation(30), scaling(2)"),
@@ -279,7 +325,7 @@ OPERATIONS = "hybrid takes operations"
                 (2, "rotation(30), rotation(31)"),
                 (2, "rotation(), rotation(31)"),
                 (3, "scaling(2), scaling(3), rotation(30)"),
-                (4, "scaling(2), rotation(30), rotation(30), scaling(2)"),
+                (4, "scaling(2), rotation(30), rotation(30), rotation(31)"),
             )
         ),
     ],
@@ -302,6 +348,8 @@ def test_what_it_says_of_itself() -> None:
 def test_a_text_is_not_translated() -> None:
     hybrid = made(2)
     drawn = hybrid.draw(
-        {"low_0": 0, "high_0": 1, "low_1": 0, "high_1": 1}, RootKey(b"\0" * 32), None
+        {"low_0": 0, "high_0": 1, "low_1": 0, "high_1": 1},
+        RootKey(b"\0" * 32, formula=FORMULA),
+        None,
     )
     assert hybrid.invert_condition("=", "x", [exp.column("c0"), exp.column("c1")], drawn) is None

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sqlglot import exp
 
@@ -14,6 +15,7 @@ from ppdm_sql.errors import TreatmentError
 from ppdm_sql.language.syntax import Argument, TreatmentCall
 from ppdm_sql.names import Name
 from ppdm_sql.randomness.draws import Draws
+from ppdm_sql.release.model import FORMULA
 from ppdm_sql.store.keys import RootKey
 from ppdm_sql.treatments.affine import draw_angle
 from ppdm_sql.treatments.protocol import Exactness, InputColumn
@@ -104,24 +106,27 @@ def test_the_people_of_the_document_without_its_misprint(
     assert [str(t) for t in shared.sql("FROM r.t").types] == ["INTEGER", "DOUBLE", "DOUBLE"]
 
 
+NEIGHBOURS = [
+    (3, [(0, 1), (0, 2)]),
+    (4, [(0, 1), (2, 3)]),
+    (5, [(0, 1), (2, 3), (0, 4)]),
+    (7, [(0, 1), (2, 3), (4, 5), (0, 6)]),
+]
+EVERY_TWO = [
+    (2, [(0, 1)]),
+    (3, [(0, 1), (0, 2), (1, 2)]),
+    (4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]),
+]
+
+
 @pytest.mark.parametrize("execution", EXECUTIONS)
-@pytest.mark.parametrize(
-    ("count", "pairs"),
-    [
-        (2, [(0, 1)]),
-        (3, [(0, 1), (0, 2)]),
-        (4, [(0, 1), (2, 3)]),
-        (5, [(0, 1), (2, 3), (0, 4)]),
-        (6, [(0, 1), (2, 3), (4, 5)]),
-        (7, [(0, 1), (2, 3), (4, 5), (0, 6)]),
-    ],
-)
-def test_pairs_are_chained_until_each_column_is_turned(
+@pytest.mark.parametrize(("count", "pairs"), EVERY_TWO + NEIGHBOURS)
+def test_every_two_columns_are_turned_or_neighbours_where_no_more_angles_are_given(
     shared: Owner, execution: str, count: int, pairs: list[tuple[int, int]]
 ) -> None:
-    assert made(count).pairs == tuple(pairs)
     assert {at for pair in pairs for at in pair} == set(range(count))
-    angles = [13.7, -200.0, 61.25, 333.0][: len(pairs)]
+    angles = [13.7, -200.0, 61.25, 333.0, 44.0, 100.0][: len(pairs)]
+    assert made(count, tuple(angles)).pairs(FORMULA) == tuple(pairs)
     points = np.random.default_rng(count).normal(0, 50, (20, count))
     fill_rows(shared, points.tolist(), *["DOUBLE"] * count)
     release(shared, f"{columns(count)} SENSITIVE AS rotation(degrees => {angles})", execution)
@@ -129,11 +134,40 @@ def test_pairs_are_chained_until_each_column_is_turned(
     assert np.array(released(shared)) == pytest.approx(expected, rel=1e-12, abs=1e-11)
 
 
+@pytest.mark.parametrize(("count", "pairs"), [(2, [(0, 1)]), *NEIGHBOURS])
+def test_versions_of_earlier_formulas_turn_neighbours(
+    count: int, pairs: list[tuple[int, int]]
+) -> None:
+    treatment = made(count)
+    assert treatment.pairs(4) == tuple(pairs)
+    drawn = treatment.draw({}, RootKey(b"\0" * 32, formula=4), None)
+    assert len(drawn.parameters) == 3 * len(pairs)
+    weights = np.array([treatment.row(drawn, at)[0] for at in range(count)])
+    angles = [drawn.number(f"degrees_{at}") for at in range(len(pairs))]
+    expected = by_hand(np.eye(count), pairs, angles)
+    assert expected == pytest.approx(weights.T)
+    points = np.random.default_rng(0).normal(size=(5, count))
+    back = treatment.invert([pa.array(column) for column in (points @ weights.T).T], drawn)
+    found = np.array([column.to_numpy() for column in back]).T
+    assert found == pytest.approx(points)
+
+
 def test_one_angle_serves_every_pair(shared: Owner) -> None:
-    fill_rows(shared, [(1, 2, 1, 2)], *["DOUBLE"] * 4)
+    points = np.array([(1.0, 2.0, 3.0, 4.0)])
+    fill_rows(shared, points.tolist(), *["DOUBLE"] * 4)
     release(shared, f"{columns(4)} SENSITIVE AS rotation(degrees => 30)")
-    ((a, b, c, d),) = released(shared)
-    assert (a, b) == (c, d)
+    expected = by_hand(points, EVERY_TWO[2][1], [30] * 6)
+    assert np.array(released(shared)) == pytest.approx(expected)
+
+
+def test_no_drawn_column_is_made_of_few(shared: Owner) -> None:
+    """Whoever knows two rows of five columns knows no weight: each is made of all the others."""
+    for _ in range(50):
+        treatment = made(5)
+        drawn = treatment.draw({}, RootKey(b"\0" * 32, formula=FORMULA), None)
+        weights = np.array([treatment.row(drawn, at)[0] for at in range(5)])
+        assert (weights != 0).sum() >= 20
+        assert weights @ weights.T == pytest.approx(np.eye(5))
 
 
 def test_distances_between_rows_are_kept(shared: Owner) -> None:
@@ -150,7 +184,7 @@ def test_distances_between_rows_are_kept(shared: Owner) -> None:
 @pytest.mark.parametrize("execution", EXECUTIONS)
 def test_a_missing_partner_leaves_nothing_of_its_pair_only(shared: Owner, execution: str) -> None:
     fill_rows(shared, [(1, None, 3, 4), (None, 2, 3, 4), (1, 2, 3, None)], *["DOUBLE"] * 4)
-    release(shared, f"{columns(4)} SENSITIVE AS rotation(degrees => 30)", execution)
+    release(shared, f"{columns(4)} SENSITIVE AS rotation(degrees => [30, 40])", execution)
     missing = [[value is None for value in row] for row in released(shared)]
     assert missing == [
         [True, True, False, False],
@@ -260,9 +294,8 @@ SWAPS = "rotation: a rotation by a multiple of 90 degrees only swaps columns and
         (["DOUBLE"] * 2, "degrees => -270.0", SWAPS),
         (["DOUBLE"] * 2, "degrees => 360", SWAPS),
         (["DOUBLE"] * 4, "degrees => [30, 180]", SWAPS),
-        (["DOUBLE"] * 2, "degrees => [30, 40]", "rotation: 2 numbers for 1 place"),
-        (["DOUBLE"] * 3, "degrees => [30]", "rotation: 1 number for 2 places"),
-        (["DOUBLE"] * 5, "degrees => [30, 40]", "rotation: 2 numbers for 3 places"),
+        (["DOUBLE"] * 2, "degrees => [30, 40]", "rotation: 2 angles for 1 pair of columns"),
+        (["DOUBLE"] * 5, "degrees => [30, 40]", "rotation: 2 angles for 10 pairs of columns"),
         (["DOUBLE"] * 2, "degrees => 'x'", "rotation: 'degrees' must be a number, or a list of 1"),
         (["DOUBLE", "VARCHAR"], "", "rotation cannot treat 'c1' of type VARCHAR"),
         (["DATE", "DATE"], "", "rotation cannot treat 'c0' of type DATE"),
@@ -311,9 +344,3 @@ def test_after_it_a_share_of_the_rows_gets_noise(shared: Owner) -> None:
     difference = (after - turned)[moved[:, 0]]
     assert ((difference[:, 0] > -12 - 1e-9) & (difference[:, 0] < 18 + 1e-9)).all()
     assert abs(difference[:, 1].mean() - 15000) < 5 * 379.5 / math.sqrt(len(difference))
-
-
-def test_an_even_number_of_columns_needs_no_column_twice() -> None:
-    for count in range(2, 12):
-        turned = [at for pair in made(count).pairs for at in pair]
-        assert len(turned) == count + count % 2

@@ -1,13 +1,13 @@
 SELECT
-  "s"."ppdm_t0_0_0" * "p"."t0_0_own_0" + CASE
-    WHEN "p"."t0_0_other_0" = CAST('0' AS DOUBLE)
+  "s"."ppdm_t0_0_0" * "p"."t0_0_weight_0_0" + CASE
+    WHEN "p"."t0_0_weight_0_1" = CAST('0' AS DOUBLE)
     THEN CAST('0' AS DOUBLE)
-    ELSE "s"."ppdm_t0_0_1" * "p"."t0_0_other_0"
+    ELSE "s"."ppdm_t0_0_1" * "p"."t0_0_weight_0_1"
   END + "p"."t0_0_shift_0" AS "age",
-  "s"."ppdm_t0_0_1" * "p"."t0_0_own_1" + CASE
-    WHEN "p"."t0_0_other_1" = CAST('0' AS DOUBLE)
+  "s"."ppdm_t0_0_1" * "p"."t0_0_weight_1_1" + CASE
+    WHEN "p"."t0_0_weight_1_0" = CAST('0' AS DOUBLE)
     THEN CAST('0' AS DOUBLE)
-    ELSE "s"."ppdm_t0_0_0" * "p"."t0_0_other_1"
+    ELSE "s"."ppdm_t0_0_0" * "p"."t0_0_weight_1_0"
   END + "p"."t0_0_shift_1" AS "weight"
 FROM (
   SELECT
