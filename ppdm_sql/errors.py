@@ -145,6 +145,8 @@ class EngineKind(StrEnum):
     DISK = "disk"
     MEMORY = "memory"
     INTERRUPTED = "interrupted"
+    CONFLICT = "conflict"
+    """Two transactions change one thing."""
     OTHER = "other"
 
 

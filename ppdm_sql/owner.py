@@ -313,7 +313,8 @@ class Owner:
     ) -> StudyReport:
         """Audit a study: what all of its tables together give away, and each release by itself."""
         paths = [Path(path) for path in ([to] if isinstance(to, str | Path) else to)]
-        return audit_study(self._releases, AuditStudy(Name(study)), paths, is_internal)
+        with self._engine.work():
+            return audit_study(self._releases, AuditStudy(Name(study)), paths, is_internal)
 
     def progress(self) -> float:
         """Return how far the running statement is, in percent; -1 when DuckDB cannot tell."""
@@ -321,7 +322,7 @@ class Owner:
 
     def on_stage(self, report: Callable[[str], None]) -> None:
         """Have `report` called with what is being done, for a progress bar."""
-        self._session.releases = replace(self._releases, on_stage=report)
+        self._session.releases = replace(self._releases, tell=report)
 
     def on_passphrase(self, ask: Callable[[bool], str]) -> None:
         """Have `ask` called for the passphrase of an agreement file, with whether it is new.

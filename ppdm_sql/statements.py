@@ -66,6 +66,7 @@ from ppdm_sql.publish.messages import publications_table, warn_of
 from ppdm_sql.publish.run import publish
 from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.sites.answers import run_agreement
+from ppdm_sql.store.catalog import claim
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.studies.answers import drop_study, members_table, studies_table
 from ppdm_sql.studies.audit import audit_study, study_result
@@ -111,7 +112,10 @@ class Session:
 def run(session: Session, statement: Statement, parameters: object = None) -> Result:
     """Run one statement, and say what there is to say of it."""
     releases, engine = session.releases, session.releases.engine
-    with session.changing if isinstance(statement, _CHANGING) else nullcontext():
+    is_changing = isinstance(statement, _CHANGING)
+    with engine.work(), session.changing if is_changing else nullcontext():
+        if is_changing:
+            claim(engine)
         match statement:
             case CreateRelease():
                 return made_result("created", create_release(releases, statement))
@@ -207,10 +211,11 @@ def audit(
     check_places(engine, statement)
     if statement.path is not None:
         paths = [*paths, Path(statement.path)]
-    report = audit_release(releases, statement, is_internal, requirements)
-    with written_beside(report, paths, statement.path_span):
-        if statement.into is not None:
-            write_tables(engine, report, statement.into)
+    with engine.work():
+        report = audit_release(releases, statement, is_internal, requirements)
+        with written_beside(report, paths, statement.path_span):
+            if statement.into is not None:
+                write_tables(engine, report, statement.into)
     return report
 
 
@@ -218,7 +223,8 @@ def publish_releases(
     session: Session, statement: PublishRelease | PublishStudy, caller: int
 ) -> Published:
     """Publish, and warn of what that gives away; `caller` is so far up."""
-    with session.changing:
+    with session.releases.engine.work(), session.changing:
+        claim(session.releases.engine)
         if isinstance(statement, PublishStudy):
             done = publish_study(session.releases, statement)
         else:

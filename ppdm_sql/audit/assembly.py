@@ -89,9 +89,9 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     figures = _risk(material, classes, links)
     on_stage("looking for columns that single people out")
     singling = singling_sets(subject)[:_SHOWN_SETS]
-    on_stage("measuring what columns keep")
     for column in subject.columns:
         if column.role is not Role.KEY:
+            on_stage(f"measuring what columns keep: {column.name}")
             figures += column_figures(column)
     figures += class_figures(classes.rows, material.suppressed or 0)
     if material.suppressed is not None:
@@ -104,8 +104,8 @@ def assemble(material: Material, is_internal: bool, on_stage: Callable[[str], No
     sample = subject.take(chosen)
     on_stage("mining the original and the release")
     figures += [*_mining(subject, sample, generator), *material.more_figures]
-    on_stage("attacking")
-    attacks = run_attacks(_scene(material, sample, chosen, classes, links))
+    scene = _scene(material, sample, chosen, classes, links)
+    attacks = run_attacks(scene, on_stage=on_stage)
     columns = tuple(
         _column(column, figures, attacks) for column in subject.columns if column.role != Role.KEY
     )

@@ -8,7 +8,6 @@ thread that reads the pipe asks DuckDB to stop.
 from __future__ import annotations
 
 import os
-import select
 import signal
 import threading
 from contextlib import contextmanager
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
 
 _END = b"\0"
-_AGAIN_S = 0.1
 
 
 @contextmanager
@@ -45,14 +43,6 @@ def interruptible(owner: Owner) -> Iterator[None]:
 
 
 def _watch(owner: Owner, reading: int) -> None:
-    is_stopping = False
-    while True:
-        # Again and again: between two statements there is nothing to stop yet.
-        ready, _, _ = select.select([reading], [], [], _AGAIN_S if is_stopping else None)
-        if ready:
-            number = os.read(reading, 1)
-            if number == _END:
-                return
-            is_stopping = is_stopping or number == bytes([signal.SIGINT])
-        if is_stopping:
+    while (found := os.read(reading, 1)) != _END:
+        if found == bytes([signal.SIGINT]):
             owner.interrupt()

@@ -17,6 +17,7 @@ from sqlglot import exp
 from ppdm_sql.engine.duckdb_errors import open_error, withheld
 from ppdm_sql.engine.kernel import guarded
 from ppdm_sql.engine.sql import table_of, to_sql
+from ppdm_sql.engine.stopping import Stopping
 from ppdm_sql.errors import EngineError, raise_alone
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 
@@ -44,6 +45,7 @@ class Engine:
         self.connection = connection
         self._parent = parent  # kept alive: it holds the lock of the database
         self._cursors: weakref.WeakSet[Engine] = weakref.WeakSet()
+        self._stopping = Stopping(connection.interrupt)
         self.shows_errors = False
         """Whether DuckDB's own texts of errors are shown, of statements that are not ours."""
         self._at_end = ExitStack()
@@ -93,7 +95,17 @@ class Engine:
 
     def interrupt(self) -> None:
         """Stop the running statement; may be called from another thread."""
-        self.connection.interrupt()
+        self._stopping.stop()
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Run a block of statements that an interrupt stops as a whole."""
+        with self._stopping.work():
+            yield
+
+    def check(self) -> None:
+        """End the work here, if somebody wants it to stop."""
+        self._stopping.check()
 
     def close(self) -> None:
         """Close the connection and its cursors; another process may then open the file."""
@@ -229,9 +241,14 @@ class Engine:
                 hint="connect again in this process, after the parent has closed it",
                 code="open_elsewhere",
             )
-        with withheld(text, is_shown):
-            self.connection.abort()
-            yield
+        self.check()
+        try:
+            with withheld(text, is_shown):
+                self.connection.abort()
+                yield
+        except EngineError as error:
+            self._stopping.pass_on(error)
+            raise
 
     def in_transaction(self) -> bool:
         """Whether the owner has a transaction open."""

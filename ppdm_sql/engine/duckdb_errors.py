@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from ppdm_sql.engine.stopping import stopped
 from ppdm_sql.errors import EngineError, EngineKind, raise_alone
 from ppdm_sql.names import fold
 
@@ -39,6 +40,9 @@ _CLOSED_FILE = re.compile(
 )
 _ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 _QUOTED = re.compile(r"\"((?:[^\"]|\"\")+)\"|'((?:[^']|'')+)'|with name (.+?) does not exist")
+_CTRL_C = "Query interrupted"
+"""What DuckDB makes of Ctrl-C."""
+_CONFLICT = re.compile(r"\bconflict\b|has been altered by a different transaction", re.IGNORECASE)
 _OFFERED = re.compile(r"\s*(?:Candidate (?:bindings|functions|macros)|Did you mean)\b.*", re.DOTALL)
 _SIGNATURE = re.compile(r"[^\w\s]{0,3}\w*\([A-Z0-9_, \[\]()]*\)")
 # A file without a header has its first row as names.
@@ -65,6 +69,15 @@ def engine_error(error: duckdb.Error, text: str = "", is_shown: bool | None = No
     `is_shown` is None for statements of ours; else, whether the owner wants to see those of hers.
     """
     name, kind = type(error).__name__.removesuffix("Exception"), _kind(error)
+    if kind is EngineKind.INTERRUPTED:
+        return stopped()
+    if kind is EngineKind.CONFLICT:
+        return EngineError(
+            "another cursor changed the same thing, or is about to",
+            hint="end both transactions (COMMIT or ROLLBACK) and write the statement again",
+            code="changed_elsewhere",
+            kind=kind,
+        )
     # A COMMIT that fails quotes the row that was in the way.
     if isinstance(error, _OF_NAMES_AND_GRAMMAR) and kind is not EngineKind.DISK:
         said = without_values(str(error), text)
@@ -103,6 +116,8 @@ def _kind(error: duckdb.Error) -> EngineKind:
             return EngineKind.INTERRUPTED
         case duckdb.InvalidInputException() if "KeyboardInterrupt" in str(error):
             return EngineKind.INTERRUPTED  # Ctrl-C while a function of ours ran
+        case duckdb.TransactionException() if _CONFLICT.search(str(error)):
+            return EngineKind.CONFLICT
         case duckdb.OutOfMemoryException():
             return EngineKind.MEMORY
         case duckdb.IOException():
@@ -130,6 +145,10 @@ def withheld(text: str = "", is_shown: bool | None = None) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise_alone(engine_error(error, text, is_shown))
+    except RuntimeError as error:
+        if str(error) == _CTRL_C:
+            raise KeyboardInterrupt from None
+        raise
 
 
 def open_error(error: duckdb.Error) -> OpenError:

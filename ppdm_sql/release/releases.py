@@ -58,8 +58,13 @@ class Releases:
     treatments: Sequence[type[Treatment]]
     bind_clause: BindClause
     """Binds what stands behind GENERALIZE."""
-    on_stage: Callable[[str], None] = lambda _: None
+    tell: Callable[[str], None] = lambda _: None
     """Told what is being done, for a progress bar."""
+
+    def on_stage(self, what: str) -> None:
+        """Say what is done next; end here where somebody wants to stop."""
+        self.engine.check()
+        self.tell(what)
 
     def find(self, name: QualifiedName) -> Entry | None:
         """Return what the store knows of a release, if it knows one of that name."""

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from ppdm_sql.about import __version__
 from ppdm_sql.engine.sql import table_of
-from ppdm_sql.errors import StoreError
+from ppdm_sql.errors import EngineError, EngineKind, StoreError
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
 from ppdm_sql.store.parameters import VersionStorage, owner_table
@@ -146,6 +146,9 @@ class ColumnEntry:
     """The same for columns that can be joined on their pseudonyms; None for any other column."""
 
 
+_CLAIM = 'COMMENT ON TABLE "ppdm_store"."ppdm_owner"."store" IS NULL'
+
+
 @dataclass(frozen=True, slots=True)
 class KnownColumn:
     """A column of the current version of a release: of which table, and whose."""
@@ -172,6 +175,21 @@ def find_entry(engine: Engine, name: QualifiedName) -> Entry | None:
     # DuckDB folds more letters than it takes for equal in a name.
     entries = (_entry(row) for row in rows.to_pylist())
     return next((entry for entry in entries if entry.name == name), None)
+
+
+def claim(engine: Engine) -> None:
+    """Have this transaction be the only one that changes the store.
+
+    A transaction may be open on another cursor. Rows that one deletes and the other refers to do
+    not conflict in DuckDB; two changes of a comment do, also where the other one has ended since.
+    """
+    try:
+        with engine.transaction():
+            engine.run(_CLAIM)
+    except EngineError as error:
+        if error.kind is EngineKind.CONFLICT:
+            error.what = "another cursor changes releases, or did since this transaction began"
+        raise
 
 
 def next_entry(

@@ -186,7 +186,7 @@ def test_an_interrupt_changes_nothing(owner: Owner) -> None:
     thread = threading.Thread(target=interrupt)
     thread.start()
     try:
-        with pytest.raises(EngineError, match="nterrupt"):
+        with pytest.raises(EngineError, match="stopped"):
             owner.execute(
                 "CREATE RELEASE r FROM (SELECT (a.range * b.range) % 7 AS i"
                 " FROM range(200_000) AS a, range(200_000) AS b) (i SENSITIVE AS mapping())"

@@ -35,7 +35,7 @@ from ppdm_sql.audit.attacks.spectral import Spectral
 from ppdm_sql.audit.attacks.sum_difference import SumDifference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ppdm_sql.audit.attacks.protocol import Aim, Attack, Finding, Scene
 
@@ -64,15 +64,20 @@ ATTACKS: tuple[Attack, ...] = (
 )
 
 
-def run_attacks(scene: Scene, attacks: Sequence[Attack] = ATTACKS) -> list[Finding]:
+def run_attacks(
+    scene: Scene,
+    attacks: Sequence[Attack] = ATTACKS,
+    on_stage: Callable[[str], None] = lambda _: None,
+) -> list[Finding]:
     """Run every attack on everything it applies to."""
     targets = tuple(scene.targets())
-    return [
-        _placed(attack.run(target, scene), attack, target)
-        for attack in attacks
-        for target in targets
-        if attack.applies_to(target, scene)
-    ]
+    found = []
+    for attack in attacks:
+        for target in targets:
+            if attack.applies_to(target, scene):
+                on_stage(f"attacking: {attack.name}")
+                found.append(_placed(attack.run(target, scene), attack, target))
+    return found
 
 
 def _placed(found: Finding, attack: Attack, target: Aim) -> Finding:
