@@ -71,7 +71,7 @@ from ppdm_sql.store.publications import list_publications
 from ppdm_sql.studies.answers import drop_study, members_table, studies_table
 from ppdm_sql.studies.audit import audit_study, study_result
 from ppdm_sql.studies.publish import publish_study, refresh_study
-from ppdm_sql.studies.study import create_study, shifts_apart
+from ppdm_sql.studies.study import create_study, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -177,7 +177,7 @@ def run(session: Session, statement: Statement, parameters: object = None) -> Re
                 return in_a_row(answered)
             case CreateStudy():
                 study = create_study(releases, statement)
-                if (warning := shifts_apart(study)) is not None:
+                for warning in said_of(study):
                     warnings.warn(warning, PrivacyWarning, stacklevel=4)
                 listed = ", ".join(str(version.entry.name) for version in study.versions)
                 return Result(message=f"created study {study.name} of {listed}")

@@ -42,5 +42,5 @@ def _apart(engine: Engine, release: Release) -> Iterator[str]:
                 advice = f"make {one.release} again, or write OF and the same word in both"
             yield (
                 f"pseudonyms of '{rule.names[0]}' and of '{theirs.name}' in {one.release} name the same,"
-                f" and cannot be joined: {advice}"
+                f" and cannot be joined as they are: {advice}"
             )

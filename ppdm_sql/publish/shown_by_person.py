@@ -71,6 +71,15 @@ def person_of(alias: str) -> exp.Expr:
     return exp.cast(column_of(PERSON, alias), "VARCHAR")
 
 
+def persons_below(snapshot: Snapshot, k: int) -> exp.Select:
+    """Return the persons of whom all treated rows show what is shown of fewer than k."""
+    rows = shown_by_person(snapshot, only_high=True)
+    size = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column_of(SHOWN, ROWS)])
+    persons = exp.select(column_of(PERSON, ROWS))
+    persons = persons.from_(rows.subquery(exp.to_identifier(ROWS, quoted=True)))
+    return persons.qualify(exp.LT(this=size, expression=exp.Literal.number(k)))
+
+
 def linked_k(snapshot: Snapshot) -> int:
     """Return the fewest persons of whom all treated rows show the same."""
     rows = shown_by_person(snapshot, only_high=True)

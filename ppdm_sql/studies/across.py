@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from ppdm_sql.studies.joined_rows import are_joined, joined_by_person
 from ppdm_sql.studies.kept_beside import sensitive_column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ppdm_sql.names import Name
     from ppdm_sql.publish.snapshot import Snapshot
@@ -42,24 +43,38 @@ class Across:
     def _places(self) -> range:
         return range(1 if self.is_joined else len(self.snapshots))
 
-    def persons_below(self, k: int) -> exp.Select:
-        """Return the persons who share all that they show with fewer than k, themselves included."""
-        return self._below(k, None)
+    @contextmanager
+    def persons_below(
+        self, k: int, without: tuple[Snapshot, Name] | None = None
+    ) -> Iterator[exp.Select]:
+        """Give the persons who share all that they show with fewer than k, themselves included.
+
+        `without` leaves a column out, to see what it tells.
+        """
+        with self._together(without) as together:
+            is_small = exp.LT(this=column_of(_COUNT, _ALL), expression=_number(k))
+            rows = self._sized(together).subquery(_quoted(_ALL))
+            yield exp.select(column_of(PERSON, _ALL)).from_(rows).where(is_small)
 
     def least(self) -> int:
         """Return the fewest persons who show the same; 0 where nobody is left."""
         least = exp.select(named(exp.Min(this=column_of(_COUNT, _ALL)), _COUNT))
-        query = least.from_(self._sized(None).subquery(_quoted(_ALL))).where(_is_somebody())
-        return int(self.snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py() or 0)
+        with self._together(None) as together:
+            query = least.from_(self._sized(together).subquery(_quoted(_ALL)))
+            found = self.snapshots[0].version.engine.query(query.where(_is_somebody()))
+        return int(found.column(_COUNT)[0].as_py() or 0)
 
     def below(self, k: int, without: tuple[Snapshot, Name] | None = None) -> int:
-        """Count those persons; `without` leaves a column out, to see what it tells."""
+        """Count the persons who share all that they show with fewer than k."""
         count = exp.select(named(exp.Count(this=exp.Star()), _COUNT))
-        query = count.from_(self._below(k, without).subquery(_quoted(_ALL))).where(_is_somebody())
-        return int(self.snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py())
+        with self.persons_below(k, without) as persons:
+            query = count.from_(persons.subquery(_quoted(_ALL))).where(_is_somebody())
+            found = self.snapshots[0].version.engine.query(query)
+        return int(found.column(_COUNT)[0].as_py())
 
-    def persons_alike(self, at: int, target: StudyTarget) -> exp.Select:
-        """Return the persons in classes that have fewer than l different values."""
+    @contextmanager
+    def persons_alike(self, at: int, target: StudyTarget) -> Iterator[exp.Select]:
+        """Give the persons in classes that have fewer than l different values."""
         holder = next(s for s in self.snapshots if s.version.entry.name == target.release)
         value = column_of(sensitive_column(at), ROWS)
         values = exp.select(named(person_of(ROWS), PERSON), named(value, _VALUE))
@@ -70,48 +85,45 @@ class Across:
         different = exp.Add(
             this=found, expression=exp.cast(exp.func("BOOL_OR", missing, dialect="duckdb"), "INT")
         )
-        few = (
-            exp.select(*(named(one, _shown(index)) for index, one in enumerate(shown)))
-            .from_(self._together(None).subquery(_quoted(_ALL)))
-            .join(values.subquery(_quoted(_VALUES)), on=_same(_ALL, _VALUES), join_type="left")
-            .group_by(*(one.copy() for one in shown))
-            .having(exp.LT(this=different, expression=_number(int(target.clause.value))))
-        )
         is_it = (
             exp.NullSafeEQ(this=one.copy(), expression=column_of(_shown(index), _VALUES))
             for index, one in enumerate(shown)
         )
-        return (
-            exp.select(column_of(PERSON, _ALL))
-            .from_(self._together(None).subquery(_quoted(_ALL)))
-            .join(few.subquery(_quoted(_VALUES)), on=exp.and_(*is_it))
-        )
+        with self._together(None) as together:
+            everybody = together.subquery(_quoted(_ALL))
+            few = exp.select(*(named(one, _shown(index)) for index, one in enumerate(shown)))
+            few = few.from_(everybody)
+            few = few.join(
+                values.subquery(_quoted(_VALUES)), on=_same(_ALL, _VALUES), join_type="left"
+            )
+            few = few.group_by(*(one.copy() for one in shown))
+            few = few.having(exp.LT(this=different, expression=_number(int(target.clause.value))))
+            persons = exp.select(column_of(PERSON, _ALL)).from_(everybody.copy())
+            yield persons.join(few.subquery(_quoted(_VALUES)), on=exp.and_(*is_it))
 
-    def _below(self, k: int, without: tuple[Snapshot, Name] | None) -> exp.Select:
-        is_small = exp.LT(this=column_of(_COUNT, _ALL), expression=_number(k))
-        rows = self._sized(without).subquery(_quoted(_ALL))
-        return exp.select(column_of(PERSON, _ALL)).from_(rows).where(is_small)
-
-    def _sized(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
+    def _sized(self, together: exp.Select) -> exp.Select:
         """Return each person with how many show the same."""
         shown = [column_of(_shown(index), _ALL) for index in self._places()]
         size = exp.Window(this=exp.Count(this=exp.Star()), partition_by=shown)
-        rows = self._together(without).subquery(_quoted(_ALL))
+        rows = together.subquery(_quoted(_ALL))
         return exp.select(column_of(PERSON, _ALL), named(size, _COUNT)).from_(rows)
 
-    def _together(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
-        """Return each person with what each release shows of them; NULL where it has no row."""
-        if self.is_joined:
-            left_out = {
-                at: without[1]
-                for at, one in enumerate(self.snapshots)
-                if without is not None and without[0] is one
-            }
-            joined = joined_by_person(self.snapshots, left_out, self.connecting).subquery(
-                _quoted(_ALL)
-            )
+    @contextmanager
+    def _together(self, without: tuple[Snapshot, Name] | None) -> Iterator[exp.Select]:
+        """Give each person with what each release shows of them; NULL where it has no row."""
+        if not self.is_joined:
+            yield self._side_by_side(without)
+            return
+        left_out = {
+            at: without[1]
+            for at, one in enumerate(self.snapshots)
+            if without is not None and without[0] is one
+        }
+        with joined_by_person(self.snapshots, left_out, self.connecting) as joined:
             select = exp.select(column_of(PERSON, _ALL), named(column_of(SHOWN, _ALL), _shown(0)))
-            return select.from_(joined)
+            yield select.from_(joined.subquery(_quoted(_ALL)))
+
+    def _side_by_side(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
         everybody: exp.Query | None = None
         for snapshot in self.snapshots:
             rows = exp.select(named(person_of(ROWS), PERSON)).distinct().from_(snapshot.rows())

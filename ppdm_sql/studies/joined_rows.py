@@ -1,29 +1,35 @@
 """What the rows of a person show when they are joined: which laboratory value is of which visit.
 
 Rows that name the same thing by a released pseudonym are joined by whoever has the file. So what a
-row shows is refined, round by round, by what the rows show that it is joined to; persons are alike
-where all their rows are. Only rows of one person are joined here.
+row shows is refined, round by round, by what the rows show that it is joined to, until nothing more
+is told apart by it; persons are alike where all their rows are. Only rows of one person are joined
+here. (Color refinement: it tells everything apart but some rows that are joined in circles.)
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ppdm_sql.names import Name
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.publish.snapshot import Snapshot
 
-_MOST_ROUNDS = 30
-"""Longer chains of rows of one person are not followed to their end."""
+_ENDS = 2
+"""Things that a row must name to lead from one to another."""
+_TEMPORARY = "ppdm_joined"
 _WHO, _SHOWN, _TIMES, _TABLE, _VALUE = "who", "shown", "n", "tbl", "value"
 _BEFORE = "b"
 
@@ -44,12 +50,13 @@ def are_joined(snapshots: Sequence[Snapshot]) -> bool:
     return any(joining_columns(one) for one in snapshots)
 
 
+@contextmanager
 def joined_by_person(
     snapshots: Sequence[Snapshot],
     without: Mapping[int, Name] | None = None,
     connecting: Sequence[Snapshot] = (),
-) -> exp.Select:
-    """Return each person with a number for what their joined rows show.
+) -> Iterator[exp.Select]:
+    """Give each person with a number for what their joined rows show.
 
     Rows of `connecting` tables are joined through, and show nothing themselves.
 
@@ -59,71 +66,73 @@ def joined_by_person(
     connecting = _between(snapshots, connecting)
     everything = [*snapshots, *connecting]
     links = max(len(joining_columns(one)) for one in everything)
-    query = exp.select(column_of(PERSON, "o"), named(column_of(_SHOWN, "p"), SHOWN))
     rows = [_rows(at, one, links, (without or {}).get(at)) for at, one in enumerate(snapshots)]
     rows += [
         _rows(at, one, links, None, shows=False)
         for at, one in enumerate(connecting, start=len(snapshots))
     ]
-    query = query.with_("pass0", as_=_all(rows), materialized=True)
-    rounds = _rounds(everything)
-    for number in range(rounds):
-        query = query.with_(f"things{number}", as_=_things(number, links), materialized=True)
-        query = query.with_(f"pass{number + 1}", as_=_refined(number, links), materialized=True)
-    of_row = _hash(_column(_TABLE), _column(_SHOWN))
-    persons = exp.select(_WHO, named(_summed(of_row), _SHOWN)).from_(f"pass{rounds}").group_by(_WHO)
-    names = [
-        exp.select(named(person_of(ROWS), PERSON)).distinct().from_(one.rows()) for one in snapshots
-    ]
-    owners = exp.select(
-        exp.column(exp.to_identifier(PERSON, quoted=True)),
-        named(_hash(exp.column(exp.to_identifier(PERSON, quoted=True))), _WHO),
-    )
-    owners = owners.distinct().from_(_all(names).subquery("everybody"))
-    on = exp.EQ(this=column_of(_WHO, "o"), expression=column_of(_WHO, "p"))
-    return query.from_(owners.subquery("o")).join(persons.subquery("p"), on=on)
+    with _settled(snapshots[0].version.engine, _all(rows), links) as settled:
+        is_asked = exp.LT(this=_column(_TABLE), expression=exp.Literal.number(len(snapshots)))
+        persons = exp.select(_WHO, named(_summed(_of_row()), _SHOWN)).from_(table_of(settled))
+        persons = persons.where(is_asked).group_by(_WHO)
+        names = [
+            exp.select(named(person_of(ROWS), PERSON)).distinct().from_(one.rows())
+            for one in snapshots
+        ]
+        owners = exp.select(_column(PERSON), named(_hash(_column(PERSON)), _WHO)).distinct()
+        owners = owners.from_(_all(names).subquery("everybody"))
+        on = exp.EQ(this=column_of(_WHO, "o"), expression=column_of(_WHO, "p"))
+        query = exp.select(column_of(PERSON, "o"), named(column_of(_SHOWN, "p"), SHOWN))
+        yield query.from_(owners.subquery("o")).join(persons.subquery("p"), on=on)
 
 
 def _between(snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]) -> list[Snapshot]:
     """Return the tables that lead from one thing to another, without those at an end."""
     kept = list(connecting)
     while True:
-        named_by = [{meets for _, meets in joining_columns(one)} for one in (*snapshots, *kept)]
+        named_by = [[meets for _, meets in joining_columns(one)] for one in (*snapshots, *kept)]
+        times = Counter(chain(*named_by))
         ends = [
             one
             for one, own in zip(kept, named_by[len(snapshots) :], strict=True)
-            if sum(sum(meets in other for other in named_by) > 1 for meets in own) < 2
+            if sum(times[meets] > 1 for meets in own) < _ENDS
         ]
         if not ends:
             return kept
         kept = [one for one in kept if one not in ends]
 
 
-def _rounds(snapshots: Sequence[Snapshot]) -> int:
-    """Return how often what rows show is passed on, so that it comes from one end to the other.
+@contextmanager
+def _settled(engine: Engine, rows: exp.Query, links: int) -> Iterator[QualifiedName]:
+    """Pass on what rows show until that tells no more rows apart.
 
-    Where tables refer to each other in a circle, or to themselves, as far as a person has rows.
+    Where no row names two things, nothing comes further than to those that name the same one.
     """
-    edges = [(at, meets) for at, one in enumerate(snapshots) for _, meets in joining_columns(one)]
-    groups: list[set[object]] = []
-    for at, meets in edges:
-        joined = [one for one in groups if at in one or meets in one]
-        merged: set[object] = {at, meets}
-        groups = [one for one in groups if one not in joined]
-        groups.append(merged.union(*joined))
-    nodes = sum(map(len, groups))
-    if len(edges) <= nodes - len(groups):
-        tables = (sum(isinstance(one, int) for one in group) for group in groups)
-        return max(max(tables, default=1) - 1, 1)
-    most = 1
-    for snapshot in snapshots:
-        rows = exp.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())
-        rows = rows.where(exp.Not(this=exp.Is(this=person_of(ROWS), expression=exp.null())))
-        counts = rows.group_by(person_of(ROWS)).subquery(_BEFORE)
-        largest = exp.select(named(exp.Max(this=column_of(_TIMES, _BEFORE)), _TIMES)).from_(counts)
-        found = snapshot.version.engine.query(largest).column(_TIMES)[0].as_py()
-        most = max(most, int(found or 0))
-    return min(most, _MOST_ROUNDS)
+    with ExitStack() as stack:
+        first = exp.select("*").from_(rows.subquery(_BEFORE))
+        table = stack.enter_context(engine.temporary_table(_TEMPORARY, first))
+        different = _different(engine, table) if links >= _ENDS else 0
+        while True:
+            things = _things(table, links)
+            refined = _refined(table, links).with_("things", as_=things, materialized=True)
+            with stack.pop_all():  # what was shown before goes when the rest is there
+                table = stack.enter_context(engine.temporary_table(_TEMPORARY, refined))
+            if links < _ENDS:
+                break
+            before, different = different, _different(engine, table)
+            if different == before:
+                break
+        yield table
+
+
+def _different(engine: Engine, table: QualifiedName) -> int:
+    """Count rows that show something different."""
+    query = exp.select(named(exp.Count(this=exp.Distinct(expressions=[_of_row()])), _TIMES))
+    return int(engine.query(query.from_(table_of(table))).column(_TIMES)[0].as_py())
+
+
+def _of_row() -> exp.Expr:
+    return _hash(_column(_TABLE), _column(_SHOWN))
 
 
 def _rows(
@@ -149,30 +158,30 @@ def _rows(
     return select.group_by(*(tree.copy() for tree in keys[1:]))
 
 
-def _things(number: int, links: int) -> exp.Select:
+def _things(table: QualifiedName, links: int) -> exp.Select:
     """Return what is shown of each thing by the rows that name it."""
     naming = []
     for place in range(links):
         link = _column(_link(place))
         part = exp.select(named(link, _VALUE), named(exp.Literal.number(place), "place"))
-        part = part.select(_TABLE, _SHOWN, _TIMES).from_(f"pass{number}")
+        part = part.select(_TABLE, _SHOWN, _TIMES).from_(table_of(table))
         naming.append(part.where(exp.Not(this=exp.Is(this=link.copy(), expression=exp.null()))))
     total = _summed(_hash(_column(_TABLE), _column("place"), _column(_SHOWN)))
     select = exp.select(_VALUE, named(total, _SHOWN))
     return select.from_(_all(naming).subquery("naming")).group_by(_VALUE)
 
 
-def _refined(number: int, links: int) -> exp.Select:
+def _refined(table: QualifiedName, links: int) -> exp.Select:
     """Return what rows show together with what is shown of the things that they name."""
     things = [f"t{place}" for place in range(links)]
     shown = _hash(column_of(_SHOWN, _BEFORE), *(column_of(_SHOWN, one) for one in things))
     kept = [_TABLE, _WHO, _TIMES, *(_link(place) for place in range(links))]
     select = exp.select(*(column_of(name, _BEFORE) for name in kept), named(shown, _SHOWN))
-    select = select.from_(exp.alias_(exp.to_table(f"pass{number}"), _BEFORE, table=True))
+    select = select.from_(table_of(table, _BEFORE))
     for place, alias in enumerate(things):
-        table = exp.alias_(exp.to_table(f"things{number}"), alias, table=True)
+        thing = exp.alias_(exp.to_table("things"), alias, table=True)
         on = exp.EQ(this=column_of(_VALUE, alias), expression=column_of(_link(place), _BEFORE))
-        select = select.join(table, on=on, join_type="left")
+        select = select.join(thing, on=on, join_type="left")
     return select
 
 

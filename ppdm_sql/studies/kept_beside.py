@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.groups.queries import distinguishable
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.publish.snapshot import ROWS
+from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.sources import Sources
 
 if TYPE_CHECKING:
@@ -66,12 +69,32 @@ def _told_apart_by(version: Version) -> list[str]:
     """
     rules = [rule for rule in version.release.released_rules if rule.role is not Role.KEY]
     naming = [rule for rule in rules if any(one.draws_from_keys for one in rule.traits)]
-    if naming:
-        return [column.name.text for rule in naming for column in rule.columns]
+    names = [column.name.text for rule in naming for column in rule.columns]
+    if names and _are_unique(version, names):
+        return names
     key = Sources(version.engine).primary_key(version.release.source)
     if key is not None:
         return [key.text]
     return list(dict.fromkeys(column.name.text for rule in rules for column in rule.columns))
+
+
+def _are_unique(version: Version, names: list[str]) -> bool:
+    """Whether no two rows have the same in these columns: a doctor is no name of a visit."""
+    columns = [column_of(name, ROWS) for name in names]
+    distinct = exp.select(*columns).distinct().from_(source_table(version.release.source, ROWS))
+    every = exp.select(*(one.copy() for one in columns))
+    every = every.from_(source_table(version.release.source, ROWS))
+    counts = [
+        int(
+            version.engine.query(
+                exp.select(named(exp.Count(this=exp.Star()), "n")).from_(rows.subquery("r"))
+            )
+            .column("n")[0]
+            .as_py()
+        )
+        for rows in (distinct, every)
+    ]
+    return counts[0] == counts[1]
 
 
 def other_column(at: int) -> str:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import Refused, plural
 from ppdm_sql.groups.compile import find_grouping
-from ppdm_sql.publish.shown_by_person import linked_k, person_of
+from ppdm_sql.publish.shown_by_person import linked_k, person_of, persons_below
 from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR
 from ppdm_sql.publish.target_check import missed_persons
 from ppdm_sql.publish.write import Settled
@@ -31,6 +31,7 @@ from ppdm_sql.studies.kept_beside import (
     other_persons,
     parent_column,
 )
+from ppdm_sql.studies.study import said_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -107,7 +108,7 @@ class _Settling:
         self.across = Across(self.study, asked, others)
         # k over all rows of a person stays where it held; where it did not, that was accepted.
         self.linked = [
-            (Across(self.study, [one]), grouping.k)
+            (one, grouping.k)
             for one in self.snapshots
             if (grouping := find_grouping(one.version.release)) is not None
             and grouping.person is not None
@@ -126,9 +127,7 @@ class _Settling:
             self._delete_rows()
             forgotten = sum(map(self._forget_persons, self.snapshots))
             forgotten += sum(
-                self._forget(at, reference)
-                for at, reference in enumerate(self.study.references)
-                if not self._is_whole(reference)
+                self._forget(at, reference) for at, reference in enumerate(self.study.references)
             )
             if not self._find_more(bool(forgotten)):
                 break
@@ -137,7 +136,7 @@ class _Settling:
             raise Refused(
                 f"study '{self.study.name}': nobody would be left",
                 self.span,
-                "lower the targets, or generalize further",
+                "lower the targets, or generalize further; rows without a KEY are nobody's",
                 code="too_few_persons",
             )
 
@@ -157,7 +156,7 @@ class _Settling:
             notes.append("rows of which nobody knows whose they are are left out of all tables")
         promised = [find_grouping(one.version.release) for one in self.snapshots]
         k = max((one.k for one in promised if one is not None), default=1)
-        warnings = []
+        warnings = list(said_of(study))
         if study.k < 2 <= k and len(self.snapshots) > 1:  # the owner has not said how many
             least = Across(study, self.snapshots, joins=False).least()
             if least >= k:  # else that says enough, and is quickly counted
@@ -237,49 +236,32 @@ class _Settling:
             )
         return forgotten
 
-    def _is_whole(self, reference: Reference) -> bool:
-        """Whether every row goes out that a column could refer to."""
-        parent = self.by_name[reference.parent]
-        source = source_table(parent.version.release.source, ROWS)
-        return parent.count() == self._count(exp.select("*").from_(source))
-
-    def _gone(self, reference: Reference) -> exp.Subquery:
-        """Return what a release could refer to in its source, and not in what goes out.
-
-        Where several releases have what it refers to, one of them is enough.
-        """
-        places = [
-            (at, one)
-            for at, one in enumerate(self.study.references)
-            if (one.child, one.name) == (reference.child, reference.name)
-        ]
+    def _there(self, reference: Reference) -> exp.Query:
+        """Return what a release can refer to in what goes out, of whichever release."""
         there: exp.Query | None = None
-        known: exp.Query | None = None
-        for at, one in places:
-            parent = self.by_name[one.parent]
-            here = exp.select(column_of(parent_column(at), ROWS)).from_(parent.rows())
-            there = here if there is None else exp.union(there, here, distinct=False)
-            source = source_table(parent.version.release.source, ROWS)
-            had = exp.select(exp.cast(column_of(one.key.name.text, ROWS), "VARCHAR")).from_(source)
-            known = had if known is None else exp.union(known, had, distinct=False)
+        for at, one in enumerate(self.study.references):
+            if (one.child, one.name) == (reference.child, reference.name):
+                parent = self.by_name[one.parent]
+                key = column_of(parent_column(at), ROWS)
+                here = exp.select(key).from_(parent.rows())
+                here = here.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
+                there = here if there is None else exp.union(there, here, distinct=False)
         assert there is not None
-        assert known is not None
-        gone = exp.select("*").from_(known.subquery("known"))
-        return exp.except_(
-            gone, exp.select("*").from_(there.subquery("there")), distinct=True
-        ).subquery()
+        return there
 
     def _forget(self, at: int, reference: Reference) -> int:
         """Make a reference NULL where the row that it names does not go out; count those."""
         child = self.by_name[reference.child]
         kept = exp.column(_name(child_column(at)))
+        is_known = exp.Not(this=exp.Is(this=kept.copy(), expression=exp.null()))
+        is_there = exp.In(this=kept.copy(), query=self._there(reference).subquery())
         update = exp.Update(
             this=table_of(child.table),
             expressions=[
                 exp.EQ(this=exp.column(_name(reference.name.text)), expression=exp.null()),
                 exp.EQ(this=kept, expression=exp.null()),
             ],
-            where=exp.Where(this=exp.In(this=kept.copy(), query=self._gone(reference))),
+            where=exp.Where(this=exp.and_(is_known, exp.Not(this=is_there))),
         )
         return self.engine.change(update)
 
@@ -291,7 +273,7 @@ class _Settling:
         """
         self.is_counted = self.is_counted and not is_changed
         new = sum(self._leave_out(query) for one in self.snapshots for query in missed_persons(one))
-        new += sum(self._leave_out(one.persons_below(k)) for one, k in self.linked)
+        new += sum(self._leave_out(persons_below(one, k)) for one, k in self.linked)
         if new:
             self.is_counted = False
         elif not self.is_counted:
@@ -304,10 +286,13 @@ class _Settling:
     def _find_across(self) -> int:
         new = 0
         for at, target in enumerate(self.study.targets):
-            if target.column is None:
-                new += self._leave_out(self.across.persons_below(int(target.clause.value)))
-            else:
-                new += self._leave_out(self.across.persons_alike(at, target))
+            found = (
+                self.across.persons_below(int(target.clause.value))
+                if target.column is None
+                else self.across.persons_alike(at, target)
+            )
+            with found as persons:
+                new += self._leave_out(persons)
         return new
 
     def _check_share(self) -> None:
@@ -315,7 +300,7 @@ class _Settling:
         if self.study.statement.across is None:
             return
         left = self._left()
-        if left <= self.study.share * self.persons:
+        if 100 * left <= self.study.percent * self.persons:
             return
         what, hint = apart(self.across, self.study.k)
         if self.rounds == 0:
@@ -326,7 +311,7 @@ class _Settling:
             what = ": each round of leaving out makes other classes too small"
         raise Refused(
             f"study '{self.study.name}': {left / self.persons:.1%} of the persons would be left out,"
-            f" more than {self.study.share:.1%}{what}",
+            f" more than {self.study.percent:g}%{what}",
             self.span,
             hint,
             code="target_missed",

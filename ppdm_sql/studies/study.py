@@ -10,9 +10,11 @@ from ppdm_sql.errors import BindError, placed_at, suggest
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateStudy, Role
 from ppdm_sql.language.unparse import unparse
+from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.options import LINKABLE, RECIPIENT
 from ppdm_sql.release.lineage import base_column
 from ppdm_sql.release.options import unknown_option
+from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.studies import list_studies, record_study
 from ppdm_sql.treatments.protocol import ENTITY
@@ -75,9 +77,9 @@ class Study:
         return self.statement.name
 
     @property
-    def share(self) -> float:
-        """How many of the persons may be left out, 0 to 1."""
-        return (self.statement.across.percent if self.statement.across else 0) / 100
+    def percent(self) -> float:
+        """How many of a hundred persons may be left out."""
+        return self.statement.across.percent if self.statement.across else 0
 
     @property
     def k(self) -> int:
@@ -117,7 +119,7 @@ def create_study(releases: Releases, statement: CreateStudy) -> Study:
         return study
 
 
-def shifts_apart(study: Study) -> str | None:
+def said_of(study: Study) -> Iterator[str]:
     """Return a warning where dates of one person move by different numbers of days."""
     shifts = {
         step.treatment.drawn_for(): f"'{rule.names[0]}' of {version.entry.name}"
@@ -127,8 +129,8 @@ def shifts_apart(study: Study) -> str | None:
         if step.treatment.traits.uses_row_key and not step.treatment.traits.adds_noise
     }
     if len(shifts) < 2:
-        return None
-    return (
+        return
+    yield (
         f"study '{study.name}': {' and '.join(shifts.values())} are moved by different numbers of days,"
         " so the time between them is lost; write the same arguments for both"
     )
@@ -176,6 +178,7 @@ def bind_study(releases: Releases, statement: CreateStudy) -> Study:
         if names[at] in names[:at]:
             raise BindError(f"'{names[at]}' is listed twice", member.span, code="listed_twice")
     _check_persons(statement, versions)
+    _check_names(statement, versions)
     across = _across(releases, statement, names)
     return Study(
         statement,
@@ -204,6 +207,9 @@ def _check_persons(statement: CreateStudy, versions: tuple[Version, ...]) -> Non
     """Raise unless the KEYs of all releases are the same person's."""
     keys = [version.release.key for version in versions]
     word = f"{ENTITY}{statement.person.folded}"
+    others = [key.whose for key in keys if key is not None and key.whose != word]
+    # Without any KEY OF, all must be one column's; beside one, none may be.
+    same = others[0] if others and len(others) == len(versions) else None
     for version, key, member in zip(versions, keys, statement.members, strict=True):
         if key is None:
             raise BindError(
@@ -213,8 +219,9 @@ def _check_persons(statement: CreateStudy, versions: tuple[Version, ...]) -> Non
                 code="other_person",
             )
         is_word = key.whose.startswith(ENTITY)
-        first = keys[0]
-        if (is_word and key.whose != word) or (first is not None and key.whose != first.whose):
+        if is_word and key.whose == word:
+            continue
+        if is_word or key.whose != same:
             whose = key.whose.removeprefix(ENTITY) if is_word else str(key.name)
             raise BindError(
                 f"the KEY of '{version.entry.name}' is of '{whose}', not of '{statement.person}'",
@@ -235,6 +242,31 @@ def _check_persons(statement: CreateStudy, versions: tuple[Version, ...]) -> Non
                 "cast one of them in a (SELECT …) source: persons are told by equal values",
                 code="wrong_type",
             )
+
+
+def _check_names(statement: CreateStudy, versions: tuple[Version, ...]) -> None:
+    """Raise where names of one thing are cut in two ways: their beginnings can still be joined."""
+    if statement.across is None:
+        return
+    seen: dict[str, tuple[str | None, str]] = {}
+    for version, member in zip(versions, statement.members, strict=True):
+        for rule in version.release.released_rules:
+            links = [one.treatment.link() for one in rule.steps if one.treatment.names_alike]
+            is_person = version.release.key is not None and (
+                rule.columns[0].whose == version.release.key.whose
+            )
+            if not links or is_person:  # who a row is about is counted anyway
+                continue
+            here = f"'{rule.names[0]}' of {version.entry.name}"
+            meets, there = seen.setdefault("\0".join(links), (meeting(rule), here))
+            if meets != meeting(rule):
+                raise BindError(
+                    f"{there} and {here} name the same thing in two ways, whose beginnings can be joined",
+                    member.span,
+                    "write the same length and prefix for both: over several tables, what is joined so is"
+                    " not counted",
+                    code="names_differ",
+                )
 
 
 def _across(
@@ -303,11 +335,11 @@ def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
     """Return what refers to a column of a release of the study, however the two are treated."""
     for version in versions:
         for rule, written in zip(version.release.rules, _written(version), strict=False):
-            if written is None or not rule.is_released:
+            if not written or not rule.is_released:
                 continue
             for other in versions:
                 for held in other.release.rules:
-                    if held.columns[0].identity == written and held is not rule:
+                    if held.columns[0].identity in written and held is not rule:
                         yield Reference(
                             version.entry.name,
                             rule.columns[0],
@@ -317,17 +349,25 @@ def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
                         )
 
 
-def _written(version: Version) -> Iterator[str | None]:
-    """Return what each line of a release refers to, as the column of a table."""
+def _written(version: Version) -> Iterator[frozenset[str]]:
+    """Return what each line of a release refers to: columns of tables, the last and those between."""
     said = {
         column.name: rule.references
         for rule in version.statement.rules
         for column in rule.columns
         if rule.references is not None
     }
+    keys = Sources(version.engine).foreign_keys
     for rule in version.release.rules:
         reference = said.get(rule.columns[0].name)
-        yield None if reference is None else base_column(reference.table, reference.column)
+        if reference is None:
+            yield frozenset()
+            continue
+        found = {base_column(reference.table, reference.column)}
+        at: str | None = rule.columns[0].identity
+        while at in keys and (at := base_column(*keys[at])) not in found:
+            found.add(at)
+        yield frozenset(found)
 
 
 def _linkable(statement: CreateStudy) -> str:

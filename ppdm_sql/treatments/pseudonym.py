@@ -76,6 +76,11 @@ class Pseudonym(Treatment):
         """Return what the key belongs to; a shorter pseudonym is the beginning of a longer one."""
         return self.entity
 
+    @property
+    def names_alike(self) -> bool:
+        """A shorter one is the beginning of a longer one."""
+        return True
+
     def meets(self) -> str:
         """Return what must be the same for equal names: they are cut and begin alike, too."""
         return "\0".join((self.entity, str(self.length), self.prefix))

@@ -193,6 +193,11 @@ class Treatment:
         """
         return f"treatment:{self.keyword}"
 
+    @property
+    def names_alike(self) -> bool:
+        """Whether equal values have names that begin alike, wherever `link` is the same."""
+        return False
+
     def meets(self) -> str:
         """Return what two treatments must share for rows to be joined on their values; never shown."""
         return self.link()

@@ -155,7 +155,9 @@ def test_keys_of_other_entities_have_keys_of_their_own(clinic: Owner) -> None:
 
 def test_pseudonyms_that_do_not_meet_are_warned_of(clinic: Owner) -> None:
     clinic.execute(PATIENTS)
-    with pytest.warns(PrivacyWarning, match="cannot be joined: write the same length, prefix"):
+    with pytest.warns(
+        PrivacyWarning, match="cannot be joined as they are: write the same length, prefix"
+    ):
         clinic.execute(VISITS.replace("KEY AS pseudonym()", "KEY AS pseudonym(prefix => 'P')"))
 
 
