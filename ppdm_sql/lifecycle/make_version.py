@@ -14,10 +14,11 @@ from ppdm_sql.groups.compile import COMBINATIONS, SLOT, find_grouping
 from ppdm_sql.groups.hierarchy_kinds import Listed, SuppressDigits
 from ppdm_sql.groups.messages import figures_of, warnings_of
 from ppdm_sql.groups.run import Generalizing
-from ppdm_sql.language.syntax import FileSource, QuerySource, Role
+from ppdm_sql.language.syntax import FileSource, QuerySource
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
 from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
+from ppdm_sql.lifecycle.keys_of_persons import said_of_keys
 from ppdm_sql.lifecycle.other_persons import other_persons
 from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
 from ppdm_sql.names import STORE_CATALOG, QualifiedName
@@ -60,10 +61,6 @@ _BY_CHAIN = 3
 """The formula from which noise depends on every treatment before it."""
 _BY_SOURCE = 4
 """The formula from which one noise per person is another one for another expression."""
-_KEPT_KEY = (
-    "the KEY '{}' is released unchanged: whoever knows a person's KEY finds their rows; write KEY "
-    "without a treatment, which is not released, or KEY AS pseudonym()"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +107,7 @@ class _Making:
     def make(self) -> Made:
         version, release, engine = self.version, self.version.release, self.version.engine
         drawn: dict[str, Drawn] = {}
-        warnings = [_KEPT_KEY.format(name) for name in _kept_keys(release)]
+        warnings = list(said_of_keys(release))
         warnings += self._keys_together()
         source_rows = 0
         for stage in range(release.depth):
@@ -360,16 +357,6 @@ def _before(rule: BoundRule, step: Step, stage: int, drawn: DrawnBySlot, formula
         if earlier.slot in drawn and (is_whole or drawn[earlier.slot].parameters)
     ]
     return repr(parameters) if parameters else ""
-
-
-def _kept_keys(release: Release) -> list[Name]:
-    """Return the KEY that leaves as it is, if it does."""
-    return [
-        name
-        for rule in release.released_rules
-        if rule.role is Role.KEY and all(traits.shows_originals for traits in rule.traits)
-        for name in rule.names
-    ]
 
 
 def _verify(release: Release, stage: int, found: Mapping[str, Any]) -> list[str]:

@@ -95,7 +95,7 @@ def publish(
         publication = replace(publication, digest=destination.complete(keys), state=PENDING)
         links = {one.entry.name: one.links for one in written}
         earlier = EarlierVersions(releases)
-        warnings = (
+        said = (
             *settled.warnings,
             *(warning for one in written for warning in one.warnings),
             *(shared_links(links) if together is None else ()),
@@ -104,6 +104,7 @@ def publish(
                 earlier, publication, [(one.outgoing, one.version) for one in written]
             ),
         )
+        warnings = tuple(dict.fromkeys(said))
         if warnings and options.is_strict:
             raise Refused(
                 warnings[0],

@@ -64,6 +64,12 @@ class Snapshot:
         """Return how many rows go out."""
         return self.counts([exp.Count(this=exp.Star())])[0]
 
+    def persons(self) -> int | None:
+        """Return how many persons they are about; None without a KEY."""
+        if self.version.release.key is None:
+            return None
+        return self.counts([exp.Count(this=exp.Distinct(expressions=[column_of(PERSON, ROWS)]))])[0]
+
     def counts(self, counts: Sequence[exp.Expr]) -> list[int]:
         """Count several things in one pass over the rows."""
         shown = [named(tree, f"c{index}") for index, tree in enumerate(counts)]

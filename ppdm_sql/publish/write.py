@@ -18,9 +18,9 @@ from ppdm_sql.publish.checks import (
     refuse_identifiers,
     verify_targets,
 )
-from ppdm_sql.publish.disclosed_together import persons_of, published_columns
 from ppdm_sql.publish.linking import links_of, refuse_other_links
 from ppdm_sql.publish.options import PARQUET
+from ppdm_sql.publish.published_columns import published_columns
 from ppdm_sql.publish.snapshot import as_published, frozen_source, shuffled, taken
 from ppdm_sql.publish.target_check import check_targets
 from ppdm_sql.publish.written import Written
@@ -178,7 +178,7 @@ def _write_release(writing: Writing, one: _Taken, targets: tuple[str, ...]) -> W
         releases.agreement_of(version.release),
         one.accepted,
         version,
-        persons_of(one.fixed),
+        snapshot.persons(),
         published_columns(version),
         one.warnings,
     )

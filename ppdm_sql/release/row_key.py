@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from ppdm_sql.language.syntax import QuerySource
+from ppdm_sql.names import Name
+from ppdm_sql.release.select_trees import parse_query
 from ppdm_sql.treatments.numbers import in_calendar
 from ppdm_sql.types import DOUBLE, FITS_BIGINT, Kind
 
 if TYPE_CHECKING:
+    from ppdm_sql.language.syntax import Source
     from ppdm_sql.types import ColumnType
 
 _HALF, _WHOLE = 2**63, 2**64
@@ -65,4 +69,15 @@ def row_key_number(column: exp.Expr, type_: ColumnType) -> exp.Expr:
             exp.cast(unsigned.copy(), "BIGINT"),
         )
         .else_(exp.cast(exp.paren(below), "BIGINT"))
+    )
+
+
+def numbers_rows(source: Source, key: Name) -> bool:
+    """Whether a KEY is computed from no column: `row_number() OVER ()` says nothing of a person."""
+    query = parse_query(source.text) if isinstance(source, QuerySource) else None
+    if not isinstance(query, exp.Select):
+        return False
+    return any(
+        Name(one.alias_or_name) == key and one.find(exp.Column, exp.Star, exp.Subquery) is None
+        for one in query.selects
     )

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.store.catalog import Entry
 
+NOISE = "/"
+"""Stands in a key_id before what is the noise's alone, where more than noise was treated with."""
 PENDING, DONE, UNKNOWN = "pending", "done", "unknown"
 _NAME_BYTES = 8
 _RELEASES = pa.schema(
@@ -95,6 +97,11 @@ class PublishedColumn:
     key_id: str
     """The same for columns that were treated with the same parameters."""
 
+    @property
+    def draw(self) -> str:
+        """The same for columns whose noise is one draw, whatever was done to it later."""
+        return self.key_id.rpartition(NOISE)[2]
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedRelease:
@@ -107,7 +114,7 @@ class PublishedRelease:
     release_id: int
     """Another one after the release was dropped and made again."""
     persons: int | None = None
-    """Distinct KEYs of the source then; None without a KEY, and in records of earlier programs."""
+    """Of the rows that went out; None without a KEY, and in records of earlier programs."""
     columns: tuple[PublishedColumn, ...] = ()
     """None in records of earlier programs."""
 

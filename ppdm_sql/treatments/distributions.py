@@ -72,7 +72,8 @@ def sized(
             hint="write the size of the noise: normal(0, 10)",
             code="data_does_not_fit",
         )
-    return written.resolved(deviation)
+    # To two digits: the last bits of a sum depend on the order of the rows, a draw on all of them.
+    return written.resolved(float(f"{deviation:.2g}"))
 
 
 def read_distribution(argument: Argument) -> Distribution:

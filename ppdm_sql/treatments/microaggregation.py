@@ -50,7 +50,9 @@ class Microaggregation(NumberTreatment):
     keyword = "microaggregation"
     summary = "a value becomes the mean of its group of similar values"
     undone_by = "nothing exactly; a value is near its group's mean"
-    traits = Traits(mixes_columns=False, links_rows=False, stays_near=True, keeps_sums=True)
+    traits = Traits(
+        mixes_columns=False, links_rows=False, stays_near=True, keeps_sums=True, shows_means=True
+    )  # fmt: skip
     arguments = (_number("clusters", 1, 10_000), _number("size", 2, _MOST))
     not_agreed = "the groups are formed of one site's rows"
 

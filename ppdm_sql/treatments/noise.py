@@ -153,6 +153,11 @@ class Noise(NumberTreatment):
         """Whether they have one, whatever their values are."""
         return self.per == "person"
 
+    @property
+    def leaves_rows(self) -> bool:
+        """Whether only a share of the rows gets noise."""
+        return self.rho is not None
+
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return DOUBLE for numbers; times stay what they are."""
         return tuple(

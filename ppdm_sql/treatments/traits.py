@@ -44,6 +44,8 @@ class Traits:
     """The mean of the released values is that of the originals."""
     keeps_sums: bool = False
     """Sums of released values are those of the originals: two publications disclose the value of a new person."""
+    shows_means: bool = False
+    """Values are means of groups of rows: with other groups, they disclose single values."""
     adds_noise: bool = False
     """Each row gets a random number: the audit tries to average it out."""
     stays_near: bool = False

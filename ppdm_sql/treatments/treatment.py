@@ -186,6 +186,11 @@ class Treatment:
         """Whether rows of one person have the same noise, whatever their values are."""
         return False
 
+    @property
+    def leaves_rows(self) -> bool:
+        """Whether it leaves some rows as they are, and does not show which."""
+        return False
+
     def link(self) -> str:
         """Return what two treatments must share for their values to meet; never shown.
 
