@@ -73,6 +73,7 @@ def disclosed_together(
         yield from noises_together(versions, version, one, earlier)
         yield from _sums(versions, version, one, earlier)
         yield from _groups(versions, version, one, earlier)
+        yield from _parts(versions, one, earlier)
         yield from _classes(versions, version, earlier)
         # Those of one publication are judged together, too.
         entry = one.entry
@@ -185,6 +186,36 @@ def _groups(
                     f"{outgoing.entry.name}: '{column.name}' is shown in other groups {where}: where"
                     " groups of the two end one row apart, the difference of their sums is the value of"
                     " that row; publish groups of one size"
+                )
+                break
+
+
+def _parts(
+    versions: EarlierVersions, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
+) -> Iterator[str]:
+    """Say where one column is shown by two rules: the beginning here and the end there."""
+
+    def shows_a_part(column: PublishedColumn) -> bool:
+        traits = traits_of_column(versions.releases, column)
+        return bool(traits) and all(one.shows_a_part for one in traits)
+
+    for column in filter(shows_a_part, outgoing.columns):
+        others = [
+            (other, f"'{other.name}' beside it")
+            for other in outgoing.columns
+            if other.name > column.name
+        ]
+        others += [
+            (other, f"'{other.name}' of {one.release}, which was published before,")
+            for one in reversed(earlier)
+            for other in one.columns
+        ]
+        for other, where in others:
+            is_another = shows_a_part(other) and other.key_id != column.key_id
+            if is_another and may_be_one(versions.sources, other, column):
+                yield (
+                    f"{outgoing.entry.name}: '{column.name}' and {where} show one column by two rules:"
+                    " together they show more of it than each, perhaps all"
                 )
                 break
 

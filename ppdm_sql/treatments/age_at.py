@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from calendar import isleap
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,12 @@ from sqlglot import exp
 
 from ppdm_sql.treatments.arguments import ArgumentSpec
 from ppdm_sql.treatments.expressions import literal_of
-from ppdm_sql.treatments.numbers import TIMES, in_calendar
+from ppdm_sql.treatments.numbers import TIMES, in_calendar, lost_days, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import BIGINT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ppdm_sql.parameters import Drawn, Parameter
     from ppdm_sql.treatments.arguments import Arguments
@@ -42,7 +42,7 @@ class AgeAt(PlainRule):
     arguments = (ArgumentSpec("day", _day),)
     releases = BIGINT
 
-    day: date
+    day: date = field(repr=False)
 
     def given(self, statistics: Statistics) -> dict[str, Parameter]:
         """Keep the year, and the place in the year."""
@@ -65,6 +65,16 @@ class AgeAt(PlainRule):
         years = exp.Sub(this=exp.Sub(this=parameter("year"), expression=year), expression=is_before)
         is_born = exp.GTE(this=exp.paren(years), expression=exp.Literal.number(0))
         return exp.case().when(is_born, years.copy())
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count days that no calendar has."""
+        return lost_days(inputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such days."""
+        return refuse_lost(self.keyword, self.columns, results)
 
     def invert_condition(
         self,

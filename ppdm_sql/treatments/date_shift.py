@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -51,7 +51,7 @@ class DateShift(Treatment):
     arguments = (whole_number("days", 365, 1, MOST_DAYS), one_of("unit", "day", "week"))
     not_agreed = None  # a key is derived without looking at the column
 
-    days: int
+    days: int = field(repr=False)
     unit: str
 
     @classmethod

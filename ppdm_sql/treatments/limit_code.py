@@ -5,14 +5,14 @@ The limit is given, or a share of the rows: `top_code(percent => 95)`. `shown =>
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
 from ppdm_sql.errors import TreatmentError
 from ppdm_sql.treatments.arguments import ArgumentSpec, one_of
-from ppdm_sql.treatments.expressions import as_text, count_where
+from ppdm_sql.treatments.expressions import as_text, comparison, count_where, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS, computable, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import VARCHAR, ColumnType, Kind
@@ -20,7 +20,7 @@ from ppdm_sql.types import VARCHAR, ColumnType, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ppdm_sql.parameters import Parameter
+    from ppdm_sql.parameters import Drawn, Parameter
     from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import InputColumn, Statistics
 
@@ -60,9 +60,13 @@ class LimitCode(PlainRule):
     """Behind the limit, in a label."""
     is_beyond: ClassVar[type[exp.Binary]]
 
-    at: float | None
-    percent: float | None
+    at: float | None = field(repr=False)
+    percent: float | None = field(repr=False)
     shown: str
+
+    def _is_inside(self, value: float, limit: float) -> bool:
+        """Whether a value is on the side that is shown as it is."""
+        raise NotImplementedError  # above or below: each has its own
 
     def check_arguments(self, given: Arguments) -> None:
         """Raise unless there is one limit, in the column's own numbers."""
@@ -70,6 +74,8 @@ class LimitCode(PlainRule):
             given.fail(
                 "at", "it takes one limit", f"write {self.keyword}(at => 90), or percent => 95"
             )
+        if self.columns[0].type.text == "UHUGEINT":
+            given.fail("at", "a UHUGEINT cannot be compared", "cast it to HUGEINT in the source")
         is_whole = self.columns[0].type.kind is Kind.INTEGER
         if self.at is not None and is_whole and self.at != int(self.at):
             given.fail("at", f"'{self.columns[0].name}' has whole numbers")
@@ -95,6 +101,12 @@ class LimitCode(PlainRule):
                 hint="write at => …",
                 code="no_rows",
             )
+        if abs(limit) > _LARGEST:
+            raise TreatmentError(
+                f"{self.keyword}: the limit of '{self.columns[0].name}' would be too large to be exact",
+                hint="write at => …, or divide the column in a (SELECT …) source",
+                code="data_does_not_fit",
+            )
         if self.columns[0].type.kind is Kind.INTEGER:
             limit = int(limit)
         found: dict[str, Parameter] = {"limit": limit}
@@ -108,7 +120,11 @@ class LimitCode(PlainRule):
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
     ) -> exp.Expr:
         """Return the value, or the limit; NaN is beyond every limit above."""
-        is_beyond = self.is_beyond(this=value.copy(), expression=parameter("limit"))
+        is_beyond: exp.Expr = self.is_beyond(this=value.copy(), expression=parameter("limit"))
+        if column.type.kind is Kind.FLOAT:  # NaN and infinity are no numbers, on neither side
+            is_number = exp.Not(this=exp.paren(computable(column, value.copy())).is_(exp.null()))
+            value = exp.paren(exp.case().when(is_number, value))
+            is_beyond = exp.and_(is_beyond, is_number.copy())
         if self.shown == _LABEL:
             return exp.case().when(is_beyond, parameter("label")).else_(as_text(value.copy()))
         type_ = exp.DataType.build(column.type.text, dialect="duckdb")
@@ -124,7 +140,8 @@ class LimitCode(PlainRule):
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise when there are such values."""
-        hint = f"the limit must be a value of type {self.columns[0].type}"
+        is_float = self.columns[0].type.kind is Kind.FLOAT
+        hint = None if is_float else f"the limit must be a value of type {self.columns[0].type}"
         return refuse_lost(self.keyword, self.columns, results, hint)
 
     def said(
@@ -136,6 +153,24 @@ class LimitCode(PlainRule):
         is_beyond = self.is_beyond(this=value, expression=parameter("limit"))
         return exp.paren(exp.case().when(is_beyond, parameter("limit")).else_(value.copy()))
 
+    def invert_condition(
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        """Return the condition on the value itself, where the limit takes no part, or alone does."""
+        limit, value = drawn.parameters["limit"], columns[index]
+        beyond = self.is_beyond(this=value, expression=literal_of(limit))
+        if operator == "=" and literal == drawn.parameters.get("label", limit):
+            return beyond
+        is_number = self.shown != _LABEL and isinstance(literal, int | float)
+        if is_number and self._is_inside(float(literal), drawn.number("limit")):
+            return comparison(operator, value, literal_of(literal))
+        return super(LimitCode, self).invert_condition(operator, literal, columns, drawn, index)
+
 
 @dataclass(frozen=True, slots=True)
 class TopCode(LimitCode):
@@ -146,6 +181,9 @@ class TopCode(LimitCode):
     mark = "+"
     is_beyond = exp.GTE
 
+    def _is_inside(self, value: float, limit: float) -> bool:
+        return value < limit
+
 
 @dataclass(frozen=True, slots=True)
 class BottomCode(LimitCode):
@@ -155,3 +193,6 @@ class BottomCode(LimitCode):
     summary = "a number below a limit is shown as the limit"
     mark = "-"
     is_beyond = exp.LTE
+
+    def _is_inside(self, value: float, limit: float) -> bool:
+        return value > limit

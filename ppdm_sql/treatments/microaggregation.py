@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,8 +56,8 @@ class Microaggregation(NumberTreatment):
     arguments = (_number("clusters", 1, 10_000), _number("size", 2, _MOST))
     not_agreed = "the groups are formed of one site's rows"
 
-    clusters: int | None
-    size: int | None
+    clusters: int | None = field(repr=False)
+    size: int | None = field(repr=False)
 
     def check_arguments(self, given: Arguments) -> None:
         """Raise unless there is one of the two, by its name; a group of columns needs `size`."""

@@ -100,6 +100,15 @@ def lost_rows(
     return {"lost": count_where(exp.or_(*lost))} if lost else {}
 
 
+def lost_days(inputs: Sequence[exp.Expr]) -> Mapping[str, exp.Expr]:
+    """Return the aggregate that counts rows with an infinite day, or one that no calendar has."""
+    lost = [
+        exp.and_(value.is_(exp.null()).not_(), exp.paren(in_calendar(value)).is_(exp.null()))
+        for value in inputs
+    ]
+    return {"lost": count_where(exp.or_(*lost))}
+
+
 def count_of(results: Statistics, name: str) -> int:
     """Return a count; an empty table gives NULL for some of them."""
     return int(results.get(name) or 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -38,8 +38,8 @@ class Partial(PlainRule):
     arguments = (whole_number("left", 0, 0, _MOST), whole_number("right", 0, 0, _MOST))
     releases = VARCHAR
 
-    left: int
-    right: int
+    left: int = field(repr=False)
+    right: int = field(repr=False)
 
     def check_arguments(self, given: Arguments) -> None:
         """Raise where nothing is shown."""
@@ -54,7 +54,7 @@ class Partial(PlainRule):
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
     ) -> exp.Expr:
         """Return both ends, where enough stays hidden."""
-        text = as_text(value)
+        text = exp.Trim(this=as_text(value))  # of a column of fixed width, spaces hide nothing
         shown = exp.Add(this=parameter("left"), expression=parameter("right"))
         hidden = exp.Sub(this=exp.Length(this=text.copy()), expression=exp.paren(shown))
         ends = exp.DPipe(
@@ -72,7 +72,7 @@ class Partial(PlainRule):
     ) -> exp.Expr:
         """Return both ends."""
         ends = [
-            node(this=value.copy(), expression=parameter(side))
+            node(this=exp.Trim(this=value.copy()), expression=parameter(side))
             for node, side in ((exp.Left, "left"), (exp.Right, "right"))
         ]
         stars = exp.DPipe(this=ends[0], expression=exp.Literal.string(_STARS))

@@ -28,7 +28,7 @@ class PlainRule(Treatment):
 
     # There is a secret number: what lies behind a limit, or in a step, could be solved for from
     # figures that compare what is shown with the originals.
-    traits = Traits(mixes_columns=False, links_rows=False, stays_near=True)
+    traits = Traits(mixes_columns=False, links_rows=False, stays_near=True, shows_a_part=True)
     not_agreed = None
 
     def given(self, statistics: Statistics) -> dict[str, Parameter]:

@@ -7,7 +7,7 @@ same on average. What a row gets is fixed by its KEY and its category.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Pram(Treatment):
     arguments = (ArgumentSpec("keep", _keep),)
     not_agreed = "the shares of the categories are those of one site's rows"
 
-    keep: float
+    keep: float = field(repr=False)
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return text for an ENUM: its order and its words belong to the source."""

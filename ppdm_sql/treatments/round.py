@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ppdm_sql.treatments.arguments import ArgumentSpec
-from ppdm_sql.treatments.expressions import as_double, double, literal_of
+from ppdm_sql.treatments.expressions import (
+    as_double,
+    comparison,
+    double,
+    literal_of,
+    only_finite,
+)
 from ppdm_sql.treatments.numbers import NUMBERS, computable, lost_rows, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType, Kind
@@ -16,7 +22,7 @@ from ppdm_sql.types import BIGINT, DOUBLE, FITS_BIGINT, ColumnType, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ppdm_sql.parameters import Parameter
+    from ppdm_sql.parameters import Drawn, Parameter
     from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import InputColumn, Statistics
 
@@ -43,7 +49,7 @@ class Round(PlainRule):
     most = None
     arguments = (ArgumentSpec("to", _step),)
 
-    to: float
+    to: float = field(repr=False)
 
     def check_arguments(self, given: Arguments) -> None:
         """Raise where nothing changes."""
@@ -98,9 +104,11 @@ class Round(PlainRule):
             )
             rest = double("0.5") if share is None else exp.paren(double("1.0") - share)
             steps = exp.Floor(this=exp.Add(this=scaled, expression=rest))
-            return exp.Div(
+            multiple = exp.Div(
                 this=exp.Mul(this=steps, expression=parameter("by")), expression=parameter("times")
             )
+            # A step below 1 may make the largest numbers larger than there are.
+            return only_finite(multiple) if self.to < 1 else multiple
         number, step = exp.cast(value, _WIDE), exp.cast(parameter("to"), _WIDE)
         rest = exp.Mod(this=number, expression=step)
         above = exp.paren(  # Mod has the sign of the number
@@ -123,12 +131,52 @@ class Round(PlainRule):
     def said(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
     ) -> exp.Expr:
-        """Return the nearest multiple."""
-        step = literal_of(self.to)
-        scaled = exp.Div(this=value, expression=step, typed=False)
+        """Return the nearest multiple of a DOUBLE, as the view computes it."""
+        times, by = parameter("times"), parameter("by")
+        number = value if column.type == DOUBLE else as_double(value)
+        is_fraction = self.to < 1 and self.given({})["by"] == 1
+        scaled: exp.Expr = (
+            exp.Mul(this=number, expression=times)
+            if is_fraction
+            else exp.Div(this=number, expression=by, typed=False)
+        )
         half = exp.Literal.number("0.5")
         steps = exp.Floor(this=exp.Add(this=scaled, expression=half))
-        return exp.Mul(this=steps, expression=step.copy())
+        if is_fraction:
+            return exp.Div(this=steps, expression=times.copy(), typed=False)
+        return exp.Mul(this=steps, expression=by.copy())
+
+    def invert_condition(
+        self,
+        operator: str,
+        literal: Parameter,
+        columns: Sequence[exp.Expr],
+        drawn: Drawn,
+        index: int = 0,
+    ) -> exp.Expr | None:
+        """Return between which whole numbers a value lies; of others, the condition on the rule."""
+        column = self.columns[index]
+        if not self._is_whole(column) or not isinstance(literal, int | float):
+            return super(Round, self).invert_condition(operator, literal, columns, drawn, index)
+        step, value = int(self.to), columns[index]
+        below, above = (step * int(found) for found in (literal // step, -(-literal // step)))
+        least, most = above - step // 2, below + (step - 1) // 2
+        is_multiple = below == above
+        match operator:
+            case "=" if is_multiple:
+                return exp.Between(this=value, low=literal_of(least), high=literal_of(most))
+            case "<>" if is_multiple:
+                within = exp.Between(this=value, low=literal_of(least), high=literal_of(most))
+                return exp.Not(this=exp.paren(within))
+            case ">=":
+                return comparison(">=", value, literal_of(least))
+            case ">":
+                return comparison(">", value, literal_of(most))
+            case "<=":
+                return comparison("<=", value, literal_of(most))
+            case "<":
+                return comparison("<", value, literal_of(least))
+        return None
 
     def checks(
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]

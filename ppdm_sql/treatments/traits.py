@@ -26,6 +26,8 @@ class Traits:
     """The values are the original ones."""
     generalizes: bool = False
     """A value becomes a group of values."""
+    shows_a_part: bool = False
+    """What is shown follows from the value by a rule: two rules together show more than each."""
     is_always_null: bool = False
     """Every value is NULL."""
     renames: bool = False

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.treatments.arguments import ArgumentSpec
-from ppdm_sql.treatments.numbers import TIMES, in_calendar
+from ppdm_sql.treatments.numbers import TIMES, in_calendar, lost_days, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ppdm_sql.treatments.arguments import Arguments
-    from ppdm_sql.treatments.protocol import InputColumn
+    from ppdm_sql.treatments.protocol import InputColumn, Statistics
 
 UNITS = ("year", "quarter", "month", "week", "day", "hour")
 
@@ -51,6 +51,16 @@ class Truncate(PlainRule):
         """Return the beginning of the period; NULL for what no calendar has."""
         start = exp.TimestampTrunc(this=in_calendar(value), unit=exp.Var(this=self.to.upper()))
         return exp.cast(start, exp.DataType.build(column.type.text, dialect="duckdb"))
+
+    def checks(
+        self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
+    ) -> Mapping[str, exp.Expr]:
+        """Count days that no calendar has."""
+        return lost_days(inputs)
+
+    def verify(self, results: Statistics) -> Sequence[str]:
+        """Raise when there are such days."""
+        return refuse_lost(self.keyword, self.columns, results)
 
     def said(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]

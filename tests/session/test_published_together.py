@@ -170,3 +170,18 @@ def test_persons_are_those_that_went_out(people: Owner, tmp_path: Path) -> None:
     said(people, "a", tmp_path)
     (one,) = people.publications()
     assert one.persons == one.rows == 100
+
+
+def test_two_parts_of_one_column_are_told(people: Owner, tmp_path: Path) -> None:
+    """The first six characters here and the last six there are all ten."""
+    people.execute(
+        "CREATE OR REPLACE TABLE people AS SELECT i AS id, md5(i::VARCHAR)[:10] AS account,"
+        " md5(i::VARCHAR)[:10] AS other FROM range(50) t(i)"
+    )
+    release(people, "a", "account NEUTRAL AS partial(left => 6)")
+    release(people, "b", "account NEUTRAL AS partial(right => 6)")
+    release(people, "c", "other NEUTRAL AS partial(left => 3)")
+    assert said(people, "a", tmp_path) == []
+    assert [text for text in said(people, "b", tmp_path) if "show one column by two rules" in text]
+    assert said(people, "c", tmp_path) == []
+    assert not [text for text in said(people, "a", tmp_path) if "'account' of r.a" in text]

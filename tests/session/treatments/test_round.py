@@ -75,8 +75,46 @@ def test_a_condition_is_one_on_the_original(shared: Owner) -> None:
     fill(shared, [12, 13, 17, 18], "INTEGER")
     release(shared, 5)
     said = shared.interpret("r.t", "x = 15").original
-    assert said == "FLOOR(x / 5 + 0.5) * 5 = 15"
+    assert said == "x BETWEEN 13 AND 17"
     assert shared.execute(f"SELECT x FROM t WHERE {said} ORDER BY x").fetchall() == [(13,), (17,)]
+
+
+@pytest.mark.parametrize("step", [5, 4])
+@pytest.mark.parametrize("operator", ["=", "<>", "<", "<=", ">", ">="])
+def test_conditions_on_whole_numbers_select_the_same_rows(
+    shared: Owner, operator: str, step: int
+) -> None:
+    fill(shared, list(range(-30, 31)), "INTEGER")
+    release(shared, step)
+    for value in range(-20, 21):
+        condition = f"x {operator} {value}"
+        found = shared.interpret("r.t", condition)
+        if found.is_complete:
+            shown = f"SELECT count(*) FROM r.t WHERE {condition}"
+            assert shared.execute(shown).fetchall() == (
+                shared.execute(f"SELECT count(*) FROM t WHERE {found.original}").fetchall()
+            )
+        else:
+            assert value % step != 0, condition
+
+
+@pytest.mark.parametrize("step", [0.1, 0.25, 2.5, 7])
+@pytest.mark.parametrize("type_", ["DOUBLE", "DECIMAL(10, 2)"])
+def test_conditions_on_others_are_computed_as_the_view_is(
+    shared: Owner, step: float, type_: str
+) -> None:
+    """Before: of tenths, three of four conditions selected other rows."""
+    fill(shared, [round(at / 100, 2) for at in range(0, 3000, 7)], type_)
+    release(shared, step)
+    for value, count in shared.execute("SELECT x, count(*) FROM r.t GROUP BY ALL").fetchall():
+        said = shared.interpret("r.t", f"x = {value!r}").original
+        assert shared.execute(f"SELECT count(*) FROM t WHERE {said}").fetchall() == [(count,)]
+
+
+def test_what_a_small_step_makes_too_large_is_refused(shared: Owner) -> None:
+    fill(shared, [9.8e299], "DOUBLE")
+    with pytest.raises(TreatmentError, match="cannot be computed"):
+        release(shared, 1e-9)
 
 
 @pytest.mark.parametrize("step", ["0", "-5", "'5'", "true"])

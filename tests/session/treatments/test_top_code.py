@@ -59,9 +59,50 @@ def test_types_stay(shared: Owner) -> None:
     fill(shared, [Decimal("1.25"), Decimal("9.75")], "DECIMAL(10,2)")
     release(shared, "top_code(at => 5.5)")
     assert released(shared) == [Decimal("1.25"), Decimal("5.50")]
-    fill(shared, [float("nan"), float("inf"), 1.0], "DOUBLE")
-    release(shared, "top_code(at => 5)")
-    assert released(shared) == [5.0, 5.0, 1.0]
+
+
+@pytest.mark.parametrize("call", ["top_code(at => 5)", "bottom_code(at => 0)"])
+@pytest.mark.parametrize("label", ["", ", shown => 'label'"])
+def test_no_numbers_are_refused_and_null_later(shared: Owner, call: str, label: str) -> None:
+    """NaN and infinity are on neither side of a limit."""
+    odd = [float("nan"), float("inf"), float("-inf")]
+    fill(shared, [1.0, *odd], "DOUBLE")
+    call = call.replace(")", label + ")")
+    with pytest.raises(TreatmentError, match="3 rows of 'x' cannot be computed"):
+        release(shared, call)
+    fill(shared, [1.0], "DOUBLE")
+    release(shared, call)
+    shared.execute("INSERT INTO t VALUES (7, 'nan'), (8, 'inf'), (9, '-inf')")
+    assert released(shared)[1:] == [None, None, None]
+
+
+@pytest.mark.parametrize("type_", ["UBIGINT", "HUGEINT"])
+def test_a_limit_that_no_double_holds_is_refused(shared: Owner, type_: str) -> None:
+    fill(shared, [2**63 + 1, 2**63 + 5], type_)
+    with pytest.raises(TreatmentError, match="too large to be exact"):
+        release(shared, "top_code(percent => 50)")
+
+
+@pytest.mark.parametrize(
+    ("call", "condition", "said"),
+    [
+        ("top_code(at => 50)", "x = 50", "x >= 50"),
+        ("top_code(at => 50)", "x = 7", "x = 7"),
+        ("top_code(at => 50)", "x > 7", "x > 7"),
+        ("top_code(at => 50)", "x <= 49", "x <= 49"),
+        ("bottom_code(at => 5)", "x = 5", "x <= 5"),
+        ("bottom_code(at => 5)", "x < 40", "x < 40"),
+        ("top_code(at => 50, shown => 'label')", "x = '50+'", "x >= 50"),
+    ],
+)
+def test_conditions_are_those_on_the_value_itself(
+    shared: Owner, call: str, condition: str, said: str
+) -> None:
+    fill(shared, list(range(100)), "INTEGER")
+    release(shared, call)
+    assert shared.interpret("r.t", condition).original == said
+    ((shown,),) = shared.execute(f"SELECT count(*) FROM r.t WHERE {condition}").fetchall()
+    assert shared.execute(f"SELECT count(*) FROM t WHERE {said}").fetchall() == [(shown,)]
 
 
 @pytest.mark.parametrize(

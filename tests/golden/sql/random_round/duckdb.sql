@@ -21,17 +21,41 @@ SELECT
   END AS "age",
   CASE
     WHEN NOT "s"."ppdm_t2_0_1" IS NULL
-    THEN FLOOR(
-      (
-        CASE
-          WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
-          AND "s"."weight" < CAST('1e+300' AS DOUBLE)
-          THEN "s"."weight"
-        END
-      ) * "p"."t2_0_times" / "p"."t2_0_by" + (
-        CAST('1.0' AS DOUBLE) - "s"."ppdm_t2_0_1"
-      )
-    ) * "p"."t2_0_by" / "p"."t2_0_times"
+    THEN CASE
+      WHEN FLOOR(
+        (
+          CASE
+            WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+            AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+            THEN "s"."weight"
+          END
+        ) * "p"."t2_0_times" / "p"."t2_0_by" + (
+          CAST('1.0' AS DOUBLE) - "s"."ppdm_t2_0_1"
+        )
+      ) * "p"."t2_0_by" / "p"."t2_0_times" > CAST('-Infinity' AS DOUBLE)
+      AND FLOOR(
+        (
+          CASE
+            WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+            AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+            THEN "s"."weight"
+          END
+        ) * "p"."t2_0_times" / "p"."t2_0_by" + (
+          CAST('1.0' AS DOUBLE) - "s"."ppdm_t2_0_1"
+        )
+      ) * "p"."t2_0_by" / "p"."t2_0_times" < CAST('Infinity' AS DOUBLE)
+      THEN FLOOR(
+        (
+          CASE
+            WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+            AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+            THEN "s"."weight"
+          END
+        ) * "p"."t2_0_times" / "p"."t2_0_by" + (
+          CAST('1.0' AS DOUBLE) - "s"."ppdm_t2_0_1"
+        )
+      ) * "p"."t2_0_by" / "p"."t2_0_times"
+    END
   END AS "weight"
 FROM (
   SELECT

@@ -16,15 +16,35 @@ SELECT
       ELSE CAST(0 AS INT128)
     END
   ) AS BIGINT) AS "age",
-  FLOOR(
-    (
-      CASE
-        WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
-        AND "s"."weight" < CAST('1e+300' AS DOUBLE)
-        THEN "s"."weight"
-      END
-    ) * "p"."t1_0_times" / "p"."t1_0_by" + CAST('0.5' AS DOUBLE)
-  ) * "p"."t1_0_by" / "p"."t1_0_times" AS "weight",
+  CASE
+    WHEN FLOOR(
+      (
+        CASE
+          WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+          AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+          THEN "s"."weight"
+        END
+      ) * "p"."t1_0_times" / "p"."t1_0_by" + CAST('0.5' AS DOUBLE)
+    ) * "p"."t1_0_by" / "p"."t1_0_times" > CAST('-Infinity' AS DOUBLE)
+    AND FLOOR(
+      (
+        CASE
+          WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+          AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+          THEN "s"."weight"
+        END
+      ) * "p"."t1_0_times" / "p"."t1_0_by" + CAST('0.5' AS DOUBLE)
+    ) * "p"."t1_0_by" / "p"."t1_0_times" < CAST('Infinity' AS DOUBLE)
+    THEN FLOOR(
+      (
+        CASE
+          WHEN "s"."weight" > CAST('-1e+300' AS DOUBLE)
+          AND "s"."weight" < CAST('1e+300' AS DOUBLE)
+          THEN "s"."weight"
+        END
+      ) * "p"."t1_0_times" / "p"."t1_0_by" + CAST('0.5' AS DOUBLE)
+    ) * "p"."t1_0_by" / "p"."t1_0_times"
+  END AS "weight",
   FLOOR(
     (
       CAST("s"."income" AS DOUBLE)
