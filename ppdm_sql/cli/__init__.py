@@ -59,7 +59,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _stop() -> NoReturn:
-    output.print_note("error", "stopped")
+    output.print_note("error", "stopped; the statement that ran changed nothing")
     sys.exit(130)
 
 

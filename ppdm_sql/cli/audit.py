@@ -69,6 +69,24 @@ def run_audits(owner: Owner, releases: Sequence[str], wanted: Wanted) -> None:
         sys.exit(UNMET)
 
 
+def run_study_audit(owner: Owner, study: str, pages: Sequence[str], is_internal: bool) -> None:
+    """Audit a study, write and print what was asked for."""
+    from ppdm_sql.audit.report.files import written_to
+
+    with show_progress(owner) as bar:
+        report = owner.audit_study(study, to=pages, is_internal=is_internal)
+        with bar.paused():
+            if output.is_json():
+                click.echo(report.to_json())
+            else:
+                if output.is_for_people():
+                    for sentence in report.verdict:
+                        click.echo(sentence)
+                output.print_translated(report.table())
+            for line in written_to(None, *pages):
+                output.print_note("note", line)
+
+
 def _print(report: Report) -> None:
     for sentence in report.verdict:
         click.echo(sentence)

@@ -325,7 +325,7 @@ def demo(patients: int, database: str | None) -> None:
 
 
 @cli.command(short_help="Attack releases, and say what they protect and cost.")
-@click.argument("releases", nargs=-1, required=True)
+@click.argument("releases", nargs=-1)
 @database
 @click.option(
     "--together-with",
@@ -334,6 +334,7 @@ def demo(patients: int, database: str | None) -> None:
     help="Another release of the same persons; may be given several times.",
 )
 @click.option("--against", metavar="TABLE", help="A table that somebody outside may have.")
+@click.option("--study", metavar="NAME", help="All releases of a study, instead of RELEASES.")
 @click.option("--html", "html", metavar="FILE.html", help="Write the report as a page.")
 @click.option("--json", "json", metavar="FILE.json", help="Write the report as JSON.")
 @click.option("--into", metavar="SCHEMA", help="Write the report as tables of a schema.")
@@ -353,9 +354,10 @@ def audit(
     into: str | None,
     require: str | None,
     internal: bool,
+    study: str | None,
 ) -> None:
-    """Attack RELEASES, and say what they protect and what that costs."""
-    from ppdm_sql.cli.audit import Wanted, run_audits
+    """Attack RELEASES, or a study, and say what they protect and what that costs."""
+    from ppdm_sql.cli.audit import Wanted, run_audits, run_study_audit
 
     for option, page, endings in (("html", html, (".html", ".htm")), ("json", json, (".json",))):
         if page is not None and not page.lower().endswith(endings):
@@ -363,6 +365,14 @@ def audit(
                 f"the file name must end in {endings[0]}", param_hint=f"--{option}"
             )
     pages = tuple(page for page in (html, json) if page is not None)
+    if (study is None) == (not releases):
+        raise PpdmError("name releases, or --study", code="usage")
+    if study is not None:
+        if together_with or against or into or require:
+            raise PpdmError("a study is audited as a whole: --html and --json alone", code="usage")
+        with opened(database, wait) as owner:
+            run_study_audit(owner, study, pages, internal)
+        return
     if len(releases) > 1 and (pages or into):
         raise PpdmError("a report is of one release: name one", code="usage")
     wanted = Wanted(together_with, against, into, pages, require, internal)

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -40,11 +41,13 @@ class _Style:
 
 
 _style = _Style()
-FORMATS = ("table", "csv", "json")
+FORMATS = ("table", "lines", "csv", "json")
 _PIPE_WIDTH = 100_000
 """A pipe has no width of its own; a table must not be cut to that of a terminal."""
 
 _ALL = "--rows shows more"
+_BORDERS = 3
+"""What a table needs for each column beside its text."""
 _WRITTEN_OUT = 1e10
 """From here on, numbers are shown with an exponent."""
 
@@ -67,7 +70,7 @@ def be_quiet(quiet: bool) -> None:
 
 def is_for_people() -> bool:
     """Whether a person reads, not a program."""
-    return _style.form == "table"
+    return _style.form in ("table", "lines")
 
 
 def is_json() -> bool:
@@ -165,13 +168,44 @@ def print_table(
 ) -> None:
     """Print rows as a table; numbers with so many digits, but for whole parts."""
     rows = list(rows)
+    shown = [[_plain(_cell(value, digits)) for value in row] for row in rows]
+    if _style.form == "lines" or not _fits([_plain(name) for name in columns], shown):
+        _print_lines(columns, shown, title)
+        return
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for index, name in enumerate(columns):
         is_number = any(isinstance(row[index], int | float) for row in rows)
         table.add_column(_plain(name), justify="right" if is_number else "left")
-    for row in rows:
-        table.add_row(*(_plain(_cell(value, digits)) for value in row))
+    for cells in shown:
+        table.add_row(*cells)
     console().print(table)
+
+
+def _fits(header: Sequence[Text], rows: Sequence[Sequence[Text]]) -> bool:
+    """Whether a table can be shown without cutting a word."""
+    longest: list[int] = [
+        max((cell_len(word) for cell in column for word in cell.plain.split()), default=0)
+        for column in zip(header, *rows, strict=True)
+    ]
+    return sum(longest) + _BORDERS * len(header) + 1 <= console().width
+
+
+def _print_lines(columns: Sequence[str], rows: Sequence[Sequence[Text]], title: str) -> None:
+    """Print each row as lines of name and value."""
+    names = [_plain(name) for name in columns]
+    width = max((name.cell_len for name in names), default=0)
+    if title:
+        console().print(title)
+    for number, row in enumerate(rows, start=1):
+        console().print(f"── {number}", style="bold")
+        grid = Table.grid(padding=(0, 2))
+        grid.add_column(min_width=width, no_wrap=True)
+        grid.add_column()
+        for name, cell in zip(names, row, strict=True):
+            grid.add_row(name, cell)
+        console().print(grid)
+    if not rows:
+        print_text(f"no rows of {', '.join(name.plain for name in names)}")
 
 
 def print_failure(error: PpdmError) -> None:
@@ -189,7 +223,9 @@ def print_note(kind: str, text: str) -> None:
     if is_json():
         click.echo(json.dumps({kind: text}), err=True)
     else:
-        click.echo(harmless(f"{kind}: {text}"), err=True)
+        # A bar may stand in this line; it is drawn again below.
+        begin = "\r\x1b[K" if kind == "warning" and sys.stderr.isatty() else ""
+        click.echo(begin + harmless(f"{kind}: {text}"), err=True)
 
 
 def print_debug() -> None:

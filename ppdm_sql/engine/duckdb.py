@@ -189,7 +189,7 @@ class Engine:
                 # A CTE may write: such a statement is read to its end, too.
                 return arrow_of(rows) if _WRITES.search(text) else rows
             table = arrow_of(rows) if rows.description else None
-            if table is None or table.column_names == ["Count"]:
+            if table is None or table.column_names in (["Count"], ["Success"]):
                 return None
             return table  # INSERT … RETURNING
 

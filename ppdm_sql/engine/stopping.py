@@ -28,7 +28,10 @@ class Stopping:
     def __init__(self, interrupt: Callable[[], None]) -> None:
         self._interrupt = interrupt
         self._works = 0
-        self._is_wanted = threading.Event()
+        self._is_wanted = False
+        self._calm = threading.Event()
+        self._changing = threading.Lock()
+        self._insisting: threading.Thread | None = None
 
     @contextmanager
     def work(self) -> Iterator[None]:
@@ -41,34 +44,42 @@ class Stopping:
                 raise
             raise stopped() from None
         finally:
-            self._works -= 1
-            if not self._works:
-                self._is_wanted.clear()
+            with self._changing:  # who stops it now comes too late
+                self._works -= 1
+                if not self._works:
+                    self._calm_down()
+            if not self._works and self._insisting is not None:
+                self._insisting.join()
 
     def stop(self) -> None:
         """Stop what runs; nothing, where nothing does."""
-        if self._works and not self._is_wanted.is_set():
-            self._is_wanted.set()
-            threading.Thread(target=self._insist, daemon=True).start()
+        with self._changing:
+            if self._works and not self._is_wanted:
+                self._is_wanted = True
+                self._calm.clear()
+                self._insisting = threading.Thread(target=self._insist, daemon=True)
+                self._insisting.start()
         self._interrupt()
 
     def check(self) -> None:
         """End the work here, if that is wanted; what is to be cleared up then still runs."""
-        if self._is_wanted.is_set():
-            self._is_wanted.clear()
+        if self._is_wanted:
+            self._calm_down()
             raise _Stopped
 
     def pass_on(self, error: EngineError) -> None:
         """Let an interrupt of DuckDB end all of the work, if it is part of more."""
         if error.kind is EngineKind.INTERRUPTED and self._works:
-            self._is_wanted.clear()
+            self._calm_down()
             raise _Stopped from None
 
+    def _calm_down(self) -> None:
+        self._is_wanted = False
+        self._calm.set()
+
     def _insist(self) -> None:
-        waited = threading.Event()
-        while self._is_wanted.is_set():
+        while not self._calm.wait(_AGAIN_S):
             self._interrupt()
-            waited.wait(_AGAIN_S)
 
 
 def stopped() -> EngineError:

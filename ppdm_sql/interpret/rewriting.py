@@ -270,10 +270,10 @@ class Rewriter:
         assert tree is not None  # its operator was read as a comparison
         words = " then ".join(step.treatment.keyword for step in rule.steps)
         lost = any(step.treatment.exactness is Exactness.NONE for step in rule.steps)
-        why = (
-            why
-            or f"{words} {'cannot be inverted' if lost else 'releases no original value as this'}"
-        )
+        said = "cannot be inverted" if lost else "releases no original value as this"
+        if any(one.draws_from_keys for one in rule.traits) and not lost:
+            said += "; names of a recipient or of one publication are read with its PUBLICATION"
+        why = why or f"{words} {said}"
         return Interpretation(_readable(tree), (f"{shown} stays in released terms: {why}",), False)
 
 

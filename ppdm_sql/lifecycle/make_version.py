@@ -39,6 +39,7 @@ from ppdm_sql.release.version import Version
 from ppdm_sql.store import catalog, parameters
 from ppdm_sql.store.catalog import ColumnEntry, Facts
 from ppdm_sql.store.figures import VersionFigure, record_figures
+from ppdm_sql.treatments.numbers import NUMBERS, TIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -336,7 +337,12 @@ def meeting(rule: BoundRule) -> str | None:
 def _hierarchy_note(grouping: Grouping, name: Name) -> str:
     column = next(column for column in grouping.columns if column.name == name)
     shape = column.hierarchy.shape
-    if grouping.method == "mondrian" and not isinstance(shape, SuppressDigits | Listed):
+    has_ranges = column.column.type.kind in (*NUMBERS, *TIMES)
+    if (
+        grouping.method == "mondrian"
+        and has_ranges
+        and not isinstance(shape, SuppressDigits | Listed)
+    ):
         return "ranges of the data: their ends are original values"
     return (
         shape.word if column.hierarchy.name is None else f"by {column.hierarchy.name}: {shape.word}"

@@ -100,6 +100,8 @@ def _unrelated(release: Release) -> list[_Pair]:
         pair
         for pair in _pairs(release)
         if not may_share(pair.column.ancestors, pair.other.column.ancestors)
+        # Noise and means of groups hide which value it was.
+        and not any(one.adds_noise or one.shows_means for one in pair.rule.traits)
     ]
 
 

@@ -30,7 +30,8 @@ _MEMBERS = pa.schema(
         "version": pa.int32(),
         "key": pa.string(),
         "most_rows": pa.int32(),
-        "refers_to": pa.list_(pa.string()),
+        "refers_to": pa.string(),
+        "until": pa.string(),
     }
 )
 
@@ -65,9 +66,11 @@ def members_table(releases: Releases, statement: DescribeStudy) -> pa.Table:
                 "version": version.entry.version,
                 "key": None if key is None else str(key.name),
                 "most_rows": study.most_rows(name),
-                "refers_to": [
+                "refers_to": ", ".join(
                     f"{one.name} → {one.parent}" for one in study.references if one.child == name
-                ],
+                )
+                or None,
+                "until": _until(study.statement) if name in study.across else None,
             }
         )
     return pa.Table.from_pylist(rows, schema=_MEMBERS)

@@ -76,6 +76,20 @@ class StudyReport:
         """Return every value of a figure, by what it is about."""
         return {one.about: one.value for one in self.figures if one.name == name}
 
+    def table(self) -> pa.Table:
+        """Return what was measured as a table."""
+        rows = [
+            {
+                "part": one.part,
+                "figure": one.name,
+                "about": one.about,
+                "value": one.value,
+                "sentence": one.sentence,
+            }
+            for one in self.figures
+        ]
+        return pa.Table.from_pylist(rows, schema=_SCHEMA)
+
     def to_json(self) -> str:
         """Return the report as JSON."""
         figures = [asdict(one) for one in self.figures]
@@ -150,21 +164,9 @@ def audit_study(
 
 def study_result(report: StudyReport, statement: AuditStudy) -> Result:
     """Return an audit as a statement answers it."""
-    rows = [
-        {
-            "part": one.part,
-            "figure": one.name,
-            "about": one.about,
-            "value": one.value,
-            "sentence": one.sentence,
-        }
-        for one in report.figures
-    ]
     wrote = [] if statement.path is None else [f"wrote {statement.path}"]
     hint = "TO 'report.html' has each release, too"
-    return Result(
-        pa.Table.from_pylist(rows, schema=_SCHEMA), "\n".join((*report.verdict, *wrote)), hint=hint
-    )
+    return Result(report.table(), "\n".join((*report.verdict, *wrote)), hint=hint)
 
 
 def _measured(

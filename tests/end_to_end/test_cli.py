@@ -135,7 +135,7 @@ def test_the_examples_in_the_help_stand_line_by_line(ppdm: Ppdm) -> None:
     ("command", "words"),
     [
         ("run", ["SCRIPT", "--db", "--format", "--rows", "PPDM_DB", "default: 40"]),
-        ("show", ["--db", "--format", "table|csv|json"]),
+        ("show", ["--db", "--format", "table|lines|csv|json"]),
         ("describe", ["RELEASE", "--db", "--format"]),
         ("explain", ["RELEASE", "--db", "--for"]),
         ("demo", ["--patients"]),
@@ -670,7 +670,7 @@ def test_stopping_with_the_keyboard(db: str) -> None:
     finally:
         process.kill()
         process.communicate()
-    assert err.strip() == "error: stopped"
+    assert err.strip() == "error: stopped; the statement that ran changed nothing"
     assert process.returncode == 130
 
 

@@ -137,7 +137,10 @@ def test_ctrl_c_ends_a_query_and_its_process(here: Path) -> None:
     time.sleep(1)
     asker.send_signal(signal.SIGINT)
     _, told = asker.communicate(timeout=20)
-    assert (asker.returncode, told.strip()) == (130, "error: stopped")
+    assert (asker.returncode, told.strip()) == (
+        130,
+        "error: stopped; the statement that ran changed nothing",
+    )
     assert not Path(f"/proc/{child}").exists()
 
 

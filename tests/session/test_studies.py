@@ -217,10 +217,11 @@ def test_what_there_is_and_what_refers_to_what(clinic: Owner) -> None:
         "hospital", "patient", MEMBERS.split(", "), "k = 3, at most 10 percent left out", "always",
     )  # fmt: skip
     rows = clinic.execute("DESCRIBE STUDY hospital").fetchall()
-    assert [(one[0], one[4]) for one in rows] == [
-        ("research.patients", []),
-        ("research.visits", ["patient_id → research.patients"]),
-        ("research.labs", ["visit_id → research.visits"]),
+    until = "k = 3, at most 10 percent left out"
+    assert [(one[0], *one[4:]) for one in rows] == [
+        ("research.patients", None, until),
+        ("research.visits", "patient_id → research.patients", until),
+        ("research.labs", "visit_id → research.visits", until),
     ]
 
 
