@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     import pyarrow as pa
+    from rich.console import JustifyMethod
 
     from ppdm_sql.engine.result import Result
     from ppdm_sql.engine.table_rows import TableRows
@@ -47,7 +48,8 @@ _PIPE_WIDTH = 100_000
 
 _ALL = "--rows shows more"
 _BORDERS = 3
-"""What a table needs for each column beside its text."""
+"""What a table needs for each column beside its text; without lines, a gap."""
+_GAP = 2
 _WRITTEN_OUT = 1e10
 """From here on, numbers are shown with an exponent."""
 
@@ -169,25 +171,31 @@ def print_table(
     """Print rows as a table; numbers with so many digits, but for whole parts."""
     rows = list(rows)
     shown = [[_plain(_cell(value, digits)) for value in row] for row in rows]
-    if _style.form == "lines" or not _fits([_plain(name) for name in columns], shown):
+    header = [_plain(name) for name in columns]
+    words = [
+        max((cell_len(word) for cell in column for word in cell.plain.split()), default=0)
+        for column in zip(header, *shown, strict=True)
+    ]
+    room = console().width - sum(words)
+    if _style.form == "lines" or room < _GAP * len(columns):
         _print_lines(columns, shown, title)
         return
     table = Table(title=title or None, title_justify="left", header_style="bold")
-    for index, name in enumerate(columns):
+    beside = _BORDERS * len(columns) + 1
+    if room < beside:  # it fits without lines
+        table.box, table.pad_edge, table.padding = None, False, (0, _GAP, 0, 0)
+        beside = _GAP * len(columns)
+    left = room - beside
+    for index, (name, width) in enumerate(zip(header, words, strict=True)):
         is_number = any(isinstance(row[index], int | float) for row in rows)
-        table.add_column(_plain(name), justify="right" if is_number else "left")
+        justify: JustifyMethod = "right" if is_number else "left"
+        whole = max(cell.cell_len for cell in (name, *(row[index] for row in shown)))
+        given = min(whole, width + left)  # no word is cut: what is left goes to the first
+        left -= given - width
+        table.add_column(name, justify=justify, width=given)
     for cells in shown:
         table.add_row(*cells)
     console().print(table)
-
-
-def _fits(header: Sequence[Text], rows: Sequence[Sequence[Text]]) -> bool:
-    """Whether a table can be shown without cutting a word."""
-    longest: list[int] = [
-        max((cell_len(word) for cell in column for word in cell.plain.split()), default=0)
-        for column in zip(header, *rows, strict=True)
-    ]
-    return sum(longest) + _BORDERS * len(header) + 1 <= console().width
 
 
 def _print_lines(columns: Sequence[str], rows: Sequence[Sequence[Text]], title: str) -> None:
@@ -200,7 +208,7 @@ def _print_lines(columns: Sequence[str], rows: Sequence[Sequence[Text]], title: 
         console().print(f"── {number}", style="bold")
         grid = Table.grid(padding=(0, 2))
         grid.add_column(min_width=width, no_wrap=True)
-        grid.add_column()
+        grid.add_column(overflow="fold")
         for name, cell in zip(names, row, strict=True):
             grid.add_row(name, cell)
         console().print(grid)
