@@ -242,17 +242,19 @@ class Owner:
         recipient: str | None = None,
         strict: bool = False,
         accept: Sequence[str] = (),
+        disclose: Sequence[str] = (),
     ) -> Published:
         """Publish releases: `PUBLISH RELEASE … TO …`.
 
         `to` is a DuckDB file (`"study.duckdb"`) or, with a slash at its end, a folder of Parquet
-        files; `format`, "duckdb" or "parquet", is for other names. `recipient` is written down in
+        files; `format`, "duckdb", "parquet" or "csv", is for other names. `recipient` is written down in
         the ledger; `strict` makes errors of what is warned of; `accept` lists codes of errors that
-        the owner accepts, such as "identifying(email)". Pseudonyms are the store's ("always"), of
+        the owner accepts, such as "identifying(email)"; `disclose` lists treatments whose parameters
+        the codebook says, such as "noise(weight)". Pseudonyms are the store's ("always"), of
         the "recipient", or of this "publication", which is what `unlinkable` means.
         """
         names = tuple(ReleaseName(parse_name(release)) for release in releases)
-        options = _options(linkable, recipient, strict, accept)
+        options = _options(linkable, recipient, strict, accept, disclose)
         options += (Option("unlinkable", unlinkable),) if unlinkable else ()
         statement = PublishRelease(names, os.fspath(to), format, options)
         return publish_releases(self._session, statement, caller=4)
@@ -267,9 +269,10 @@ class Owner:
         linkable: str | None = None,
         strict: bool = False,
         accept: Sequence[str] = (),
+        disclose: Sequence[str] = (),
     ) -> Published:
         """Publish all releases of a study together: `PUBLISH STUDY … TO …`; as `publish()`."""
-        options = _options(linkable, recipient, strict, accept)
+        options = _options(linkable, recipient, strict, accept, disclose)
         statement = PublishStudy(Name(study), os.fspath(to), format, options)
         return publish_releases(self._session, statement, caller=4)
 
@@ -350,11 +353,16 @@ class Owner:
 
 
 def _options(
-    linkable: str | None, recipient: str | None, strict: bool, accept: Sequence[str]
+    linkable: str | None,
+    recipient: str | None,
+    strict: bool,
+    accept: Sequence[str],
+    disclose: Sequence[str],
 ) -> tuple[Option, ...]:
     """Return what stands behind WITH of a publication."""
     given = {"linkable": linkable, "recipient": recipient}
     options = [Option(name, value) for name, value in given.items() if value is not None]
     options += [Option("strict", True)] if strict else []
     options += [Option("accept", tuple(accept))] if accept else []
+    options += [Option("disclose", tuple(disclose))] if disclose else []
     return tuple(options)

@@ -186,7 +186,12 @@ def interpret(
     metavar="PATH",
     help="A file: study.duckdb. A folder of Parquet files: study/.",
 )
-@click.option("--as", "form", type=click.Choice(("duckdb", "parquet")), hidden=True)
+@click.option(
+    "--as",
+    "form",
+    type=click.Choice(("duckdb", "parquet", "csv")),
+    help="csv: a folder of CSV files.",
+)
 @click.option("--unlinkable", is_flag=True, help="The same as --linkable publication.")
 @click.option(
     "--linkable",
@@ -197,6 +202,12 @@ def interpret(
 @click.option("--strict", is_flag=True, help="Publish nothing if there is a warning.")
 @click.option(
     "--accept", metavar="CODE", multiple=True, help="Accept an error: identifying(email)."
+)
+@click.option(
+    "--disclose",
+    metavar="TREATMENT",
+    multiple=True,
+    help="Say parameters in the codebook: noise(weight).",
 )
 @database
 @FORMAT
@@ -211,6 +222,7 @@ def publish(
     recipient: str | None,
     strict: bool,
     accept: tuple[str, ...],
+    disclose: tuple[str, ...],
     database: str,
     wait: float,
 ) -> None:
@@ -231,6 +243,7 @@ def publish(
             recipient=recipient,
             strict=strict,
             accept=accept,
+            disclose=disclose,
         )
         with bar.paused():
             if output.is_for_people():

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.delivery.destinations import parquet_name
+from ppdm_sql.delivery.codebook import CODEBOOK, is_ours, page_beside
+from ppdm_sql.delivery.destinations import csv_name, parquet_name
 from ppdm_sql.delivery.release_info import INFO, INFO_KEY, INFO_TYPES
 from ppdm_sql.errors import BindError, PpdmError, Refused
 from ppdm_sql.foreign.files import ForeignFile
@@ -80,6 +81,14 @@ def target_of(place: Place, names: list[QualifiedName]) -> Path:
             "publish under another name, or remove it: nothing else is ever replaced",
             code="target_taken",
         )
+    page = page_beside(target)
+    if not is_file and page.exists() and not is_ours(page):
+        raise Refused(
+            f"'{page.name}' lies beside the target and is no codebook of a publication",
+            place.span,
+            "publish under another name, or remove it: nothing else is ever replaced",
+            code="target_taken",
+        )
     log = target.with_name(f"{target.name}.wal")
     if is_file and log.exists():
         raise Refused(
@@ -116,7 +125,7 @@ def _is_our_file(target: Path) -> bool:
         with ForeignFile(target, Limits()) as file:
             if INFO not in file.tables:
                 return False
-            return _listed(lambda: file.rows(INFO).read_all()) == file.tables - {INFO}
+            return _listed(lambda: file.rows(INFO).read_all()) == file.tables - {INFO, CODEBOOK}
     except PpdmError:  # no database, or more than tables
         return False
 
@@ -128,6 +137,9 @@ def _is_our_folder(target: Path) -> bool:
     paths = list(target.iterdir())
     if not all(path.is_file() for path in paths):
         return False
+    csv_list = target / f"{INFO.name}.csv"
+    if csv_list in paths:
+        return _is_our_csv(csv_list, {path.name for path in paths})
     old_list = target / f"{INFO.name}.parquet"
     if old_list not in paths:
         return all(_is_our_parquet(path) for path in paths)
@@ -137,6 +149,15 @@ def _is_our_folder(target: Path) -> bool:
     releases = _listed(lambda: pyarrow.parquet.read_table(old_list))
     found = {path.name for path in paths if path != old_list}
     return releases is not None and found == set(map(parquet_name, releases))
+
+
+def _is_our_csv(csv_list: Path, names: set[str]) -> bool:
+    """Whether a folder has the CSV files that its list says, and nothing else."""
+    import pyarrow.csv  # only here: nobody else needs it
+
+    releases = _listed(lambda: pyarrow.csv.read_csv(csv_list))
+    beside = {csv_list.name, f"{CODEBOOK.name}.csv"}
+    return releases is not None and names == beside | set(map(csv_name, releases))
 
 
 def _is_our_parquet(path: Path) -> bool:

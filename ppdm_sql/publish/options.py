@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import PublishRelease
 
-DUCKDB, PARQUET = "duckdb", "parquet"
-_ENDINGS = {DUCKDB: (".duckdb", ".db", ".ddb"), PARQUET: ("/", ".parquet")}
+DUCKDB, PARQUET, CSV = "duckdb", "parquet", "csv"
+DISCLOSE = "disclose"
+"""The option that hands parameters on, in the codebook."""
+_ENDINGS = {DUCKDB: (".duckdb", ".db", ".ddb"), PARQUET: ("/", ".parquet"), CSV: ("/",)}
 _OTHER_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".arrow", ".feather", ".sqlite")
-_CALLED = {DUCKDB: "DuckDB file", PARQUET: "folder of Parquet files"}
+_CALLED = {DUCKDB: "DuckDB file", PARQUET: "folder of Parquet files", CSV: "folder of CSV files"}
 ALWAYS, RECIPIENT, PUBLICATION = "always", "recipient", "publication"
 LINKABLE = (RECIPIENT, PUBLICATION, ALWAYS)
 """Where pseudonyms meet: in everything that is published, in what one recipient gets, or in one
@@ -29,6 +31,7 @@ _OPTIONS: dict[str, tuple[type, str]] = {
     "strict": (bool, "true or false"),
     "recipient": (str, "a text"),
     ACCEPT: (tuple, "a list of codes"),
+    DISCLOSE: (tuple, "a list such as ['noise(weight)']"),
 }
 
 
@@ -60,16 +63,17 @@ def format_of(statement: PublishRelease) -> str:
             code="unknown_format",
         )
     ending = "/" if path.endswith("/") else PurePath(path).suffix.lower()
-    by_path = next((one for one, endings in _ENDINGS.items() if ending in endings), None)
-    if ending in _OTHER_ENDINGS or (written and by_path and written != by_path):
+    by_path = [one for one, endings in _ENDINGS.items() if ending in endings]
+    if ending in _OTHER_ENDINGS or (written and by_path and written not in by_path):
         what = f"'{path}' is no name for a {_CALLED[written or DUCKDB]}"
         raise BindError(
             what,
             statement.path_span,
-            "write TO 'study.duckdb' for a DuckDB file, TO 'study/' for a folder of Parquet files",
+            "write TO 'study.duckdb' for a DuckDB file, TO 'study/' for a folder of Parquet files,"
+            " TO 'study/' (FORMAT csv) for one of CSV files",
             code="format_and_path",
         )
-    return written or by_path or DUCKDB
+    return written or next(iter(by_path), DUCKDB)
 
 
 def options_of(statement: PublishRelease, linkable: str = ALWAYS) -> Options:

@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ppdm_sql.delivery.destinations import DatabaseFile, ParquetFolder
+from ppdm_sql.delivery.codebook import CODEBOOK
+from ppdm_sql.delivery.destinations import CsvFolder, DatabaseFile, ParquetFolder
 from ppdm_sql.delivery.place import Place, target_of
 from ppdm_sql.delivery.release_info import INFO
 from ppdm_sql.delivery.workplace import workplace
@@ -14,7 +15,15 @@ from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError, Refus
 from ppdm_sql.publish.disclosed_together import disclosed_together
 from ppdm_sql.publish.earlier_versions import EarlierVersions
 from ppdm_sql.publish.linking import links_before, shared_links
-from ppdm_sql.publish.options import ALWAYS, DUCKDB, PARQUET, PUBLICATION, format_of, options_of
+from ppdm_sql.publish.options import (
+    ALWAYS,
+    CSV,
+    DUCKDB,
+    PARQUET,
+    PUBLICATION,
+    format_of,
+    options_of,
+)
 from ppdm_sql.publish.settling import settle_publications
 from ppdm_sql.publish.write import Writing, write
 from ppdm_sql.publish.written import Published
@@ -37,9 +46,10 @@ if TYPE_CHECKING:
     from ppdm_sql.publish.write import Together
     from ppdm_sql.release.releases import Releases
 
-_FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder]] = {
+_FORMATS: dict[str, type[DatabaseFile] | type[ParquetFolder] | type[CsvFolder]] = {
     DUCKDB: DatabaseFile,
     PARQUET: ParquetFolder,
+    CSV: CsvFolder,
 }
 _CAUSES = {
     EngineKind.DISK: "the disk is full or read-only",
@@ -155,9 +165,9 @@ def _full_names(releases: Releases, statement: PublishRelease) -> list[Qualified
         name = releases.entry(release.name, release.span).name
         if name in names:
             raise BindError(f"'{name}' is listed twice", release.span, code="listed_twice")
-        if name == INFO:
+        if name in (INFO, CODEBOOK):
             raise Refused(
-                f"'{name}' is a reserved name: it lists what a publication contains",
+                f"'{name}' is a reserved name: it says what a publication contains",
                 release.span,
                 "give the release another name",
                 code="reserved_name",

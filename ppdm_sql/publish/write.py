@@ -18,6 +18,7 @@ from ppdm_sql.publish.checks import (
     refuse_identifiers,
     verify_targets,
 )
+from ppdm_sql.publish.codebook import codebook, disclosed_in
 from ppdm_sql.publish.linking import links_of, refuse_other_links
 from ppdm_sql.publish.options import PARQUET
 from ppdm_sql.publish.published_columns import published_columns
@@ -185,7 +186,9 @@ def _write_release(writing: Writing, one: _Taken, targets: tuple[str, ...]) -> W
     shown = as_published(snapshot, publication.format == PARQUET)
     rows = shuffled(snapshot, shown)
     comments = {column.name: _comment(column) for column in columns}
-    written = writing.destination.write(entry.name, rows, comments, done.info(publication))
+    disclosed = disclosed_in(writing.statement.options, version, _all_columns(writing))
+    lines = list(codebook(snapshot, disclosed))
+    written = writing.destination.write(entry.name, rows, comments, done.info(publication), lines)
     releases.on_stage(f"checking {entry.name}")
     compare(snapshot, shown, written)
     return done

@@ -36,6 +36,8 @@ class AgeAt(PlainRule):
 
     keyword = "age_at"
     summary = "a date of birth becomes the age on a day, in whole years"
+    reading = "the age in whole years on a day that the owner chose"
+    missing = "or born later"
     undone_by = "nothing exactly; the year of birth is shown but for one"
     kinds = TIMES
     most = None
@@ -47,6 +49,10 @@ class AgeAt(PlainRule):
     def given(self, statistics: Statistics) -> dict[str, Parameter]:
         """Keep the year, and the place in the year."""
         return {"year": self.day.year, "place": self.day.month * 100 + self.day.day}
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return the day."""
+        return f"on {self.day.isoformat()}"
 
     def rule(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]

@@ -41,6 +41,11 @@ class DateShift(Treatment):
 
     keyword = "date_shift"
     summary = "all dates of a person move by one secret number of days, in every table alike"
+    reading = (
+        "moved by a secret number of days, the same for all "
+        "dates of a person: the time between them is right"
+    )
+    missing = "or of nobody, or beyond the calendar"
     undone_by = "one known date of the person, which gives all their dates"
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=False, uses_row_key=True,

@@ -311,6 +311,7 @@ class BitPlus(DigitShift):
 
     keyword = "bit_plus"
     summary = "all digits but the first become (d + 1) mod 10"
+    reading = "the first digit is right, the others were moved by one"
     kernels = (Kernel("ppdm_bit_plus", ("BIGINT",), "HUGEINT", bit_plus),)
     traits = replace(DigitShift.traits, moves_digits=1)
     by = 1
@@ -322,6 +323,7 @@ class BitMinus(DigitShift):
 
     keyword = "bit_minus"
     summary = "all digits but the first become (d - 1) mod 10"
+    reading = "the first digit is right, the others were moved by one"
     kernels = (Kernel("ppdm_bit_minus", ("BIGINT",), "HUGEINT", bit_minus),)
     traits = replace(DigitShift.traits, moves_digits=-1)
     by = -1

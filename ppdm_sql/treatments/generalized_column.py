@@ -20,6 +20,9 @@ class Generalize(Keep):
 
     keyword = "generalize"
     summary = "a value becomes its group in a hierarchy"
+    reading = (
+        "coarser: `[30, 40)` is 30 or more and less than 40, `4203*` any last digit, `*` anything"
+    )
     undone_by = "linking with other data, where a class is small or its sensitive values are alike"
     exactness = Exactness.NONE
     traits = Traits(

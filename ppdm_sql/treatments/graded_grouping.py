@@ -56,6 +56,11 @@ class GradedGrouping(Treatment):
 
     keyword = "graded_grouping"
     summary = "a number becomes its band's name plus its place inside the band"
+    reading = (
+        "the name of a band plus the place inside it: order inside a band is right, distances from"
+        " one band to another are not"
+    )
+    missing = "or in no band"
     undone_by = (
         "two known values in a band, or evenly spaced values, whose spacing shows the band's width"
     )

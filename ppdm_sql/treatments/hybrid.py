@@ -58,6 +58,8 @@ class Hybrid(AffineTreatment):
 
     keyword = "hybrid"
     summary = "each column translated, scaled or rotated; which one is secret"
+    reading = "moved, multiplied or mixed with other columns of its group by secret numbers"
+    missing = "or another column that it was mixed with is"
     undone_by = "known rows, one more than columns at most; the steps between whole numbers show the angle or the factor"
     traits = Traits(links_rows=False, is_affine=True)
     fewest = 2

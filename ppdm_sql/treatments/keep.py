@@ -30,6 +30,7 @@ class Keep(Treatment):
 
     keyword = "keep"
     summary = "is released unchanged"
+    reading = "the original value"
     undone_by = "nothing to undo: the values are the original ones"
     exactness = Exactness.EXACT
     traits = Traits(

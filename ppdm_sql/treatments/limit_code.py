@@ -80,6 +80,10 @@ class LimitCode(PlainRule):
         if self.at is not None and is_whole and self.at != int(self.at):
             given.fail("at", f"'{self.columns[0].name}' has whole numbers")
 
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return the limit."""
+        return f"the limit is {drawn.parameters['limit']}"
+
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return the type of the column, or text for labels."""
         return (VARCHAR if self.shown == _LABEL else self.columns[0].type,)
@@ -178,6 +182,7 @@ class TopCode(LimitCode):
 
     keyword = "top_code"
     summary = "a number above a limit is shown as the limit"
+    reading = "the value, or a limit where it lies above"
     mark = "+"
     is_beyond = exp.GTE
 
@@ -191,6 +196,7 @@ class BottomCode(LimitCode):
 
     keyword = "bottom_code"
     summary = "a number below a limit is shown as the limit"
+    reading = "the value, or a limit where it lies below"
     mark = "-"
     is_beyond = exp.LTE
 

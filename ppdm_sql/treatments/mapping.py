@@ -64,6 +64,8 @@ class Mapping(Treatment):
 
     keyword = "mapping"
     summary = "a category becomes an alias from a table only the owner has"
+    reading = "an alias: where it is the same, the category is; its order means nothing"
+    missing = "or a category that is new since the release was made"
     undone_by = "knowing how frequent the categories are"
     exactness = Exactness.EXACT
     traits = Traits(mixes_columns=False, has_secret_number=False, links_rows=False, renames=True)

@@ -29,6 +29,7 @@ class MeanNoise(NumberTreatment):
 
     keyword = "mean_noise"
     summary = "values above the mean go down by one amount, those below go up by another"
+    reading = "the mean of the column is right, single values are not"
     undone_by = (
         "knowing the method, for the mean is kept, or one known value on each side of it;"
         " the more rows, the smaller the amounts"

@@ -49,6 +49,7 @@ class Microaggregation(NumberTreatment):
 
     keyword = "microaggregation"
     summary = "a value becomes the mean of its group of similar values"
+    reading = "the mean of a group of similar rows: sums and means are right, variances too small"
     undone_by = "nothing exactly; a value is near its group's mean"
     traits = Traits(
         mixes_columns=False, links_rows=False, stays_near=True, keeps_sums=True, shows_means=True
@@ -139,6 +140,11 @@ class Microaggregation(NumberTreatment):
     ) -> Mapping[str, exp.Expr]:
         """Count rows that cannot be computed; one NULL of a row makes all of it NULL."""
         return lost_rows(self.columns, inputs)
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return how many groups there are, and how large."""
+        found = drawn.parameters
+        return f"{found['groups']} groups of at least {found['smallest']} rows"
 
     def note(self, drawn: Drawn) -> str:
         """Say how many groups there are and how much of the variance went into them."""

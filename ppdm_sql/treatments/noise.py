@@ -76,6 +76,10 @@ class Noise(NumberTreatment):
 
     keyword = "noise"
     summary = "x + e or x · e, where e is drawn once for each row and value"
+    reading = (
+        "the value with a random number that stays the same: means over many rows "
+        "are right if its mean is 0, single values are not, variances are too large"
+    )
     undone_by = (
         "averages: over rows that belong together, and over releases with other noise; other"
         " columns narrow a value down"
@@ -157,6 +161,18 @@ class Noise(NumberTreatment):
     def leaves_rows(self) -> bool:
         """Whether only a share of the rows gets noise."""
         return self.rho is not None
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return the distribution, and how it is applied."""
+        written = self.distributions[index]
+        first, second = (
+            float(drawn.parameters.get(f"{name}_{index}", getattr(written, name)))
+            for name in ("first", "second")
+        )
+        text = f"{written.word}({first:g}, {second:g}) {self._kind}"
+        if self.rho is not None:
+            text += f" to {self.rho:g} percent of the rows"
+        return f"{text}, one for each {self.per}"
 
     def output_types(self) -> tuple[ColumnType, ...]:
         """Return DOUBLE for numbers; times stay what they are."""

@@ -33,6 +33,8 @@ class Partial(PlainRule):
 
     keyword = "partial"
     summary = "the first and last characters of a text; between them stars, however many there are"
+    reading = "the beginning and the end of a text; what the stars stand for is hidden"
+    missing = "or too short to be shown in part"
     undone_by = "a list of all values: whoever has one looks for those that fit"
     kinds = (Kind.TEXT, Kind.ENUM)
     arguments = (whole_number("left", 0, 0, _MOST), whole_number("right", 0, 0, _MOST))

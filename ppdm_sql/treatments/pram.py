@@ -8,6 +8,7 @@ same on average. What a row gets is fixed by its KEY and its category.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,6 +50,10 @@ class Pram(Treatment):
 
     keyword = "pram"
     summary = "a category stays with a given probability; else one is drawn as frequent as it is"
+    reading = (
+        "a category that some rows were given by chance: shares "
+        "are right on average, ties to other columns weaker"
+    )
     undone_by = "other columns that go with it: a rare pair of values was probably not there"
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=False, uses_row_key=True,
@@ -115,6 +120,18 @@ class Pram(Treatment):
         if 0 < count_of(results, "different") < _FEWEST:
             return (f"pram: '{column.name}' has one category: every row keeps it",)
         return ()
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return what the matrix is made of: the share that stays, and what the others become."""
+        table = drawn.tables[_SHARES]
+        starts = [*table.column("original").to_pylist(), 1.0]
+        shares = (
+            f"{category} {after - before:.4g}"
+            for category, (before, after) in zip(
+                table.column("released").to_pylist(), pairwise(starts), strict=True
+            )
+        )
+        return f"stays with probability {self.keep:g}; else one of: {', '.join(shares)}"
 
     def note(self, drawn: Drawn) -> str:
         """Say how often a category is the original one, which the matrix tells analysts."""

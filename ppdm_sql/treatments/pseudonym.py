@@ -43,6 +43,7 @@ class Pseudonym(Treatment):
 
     keyword = "pseudonym"
     summary = "a keyed name: equal values get equal names, only the owner can make them"
+    reading = "a pseudonym: equal ones are the same original"
     undone_by = "the owner's key; rows of one person stay linked to each other"
     exactness = Exactness.LOOKUP
     traits = Traits(

@@ -29,6 +29,9 @@ class RandomRound(Round):
 
     keyword = "random_round"
     summary = "a number becomes the multiple of a step below or above it, by chance"
+    reading = (
+        "a multiple of a step beside the value, by chance: sums and means are right on average"
+    )
     undone_by = "averages: over rows that belong together; a value lies within a step"
     traits = Traits(
         mixes_columns=False, links_rows=False, uses_row_key=True, uses_source_value=True,

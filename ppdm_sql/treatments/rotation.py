@@ -77,6 +77,11 @@ class Rotation(AffineTreatment):
 
     keyword = "rotation"
     summary = "every two of the columns turned clockwise by a secret angle"
+    reading = (
+        "mixed with the other columns of its group: distances "
+        "between rows are right, one column alone means nothing"
+    )
+    missing = "or another column of its group is"
     undone_by = (
         "the steps between whole numbers, or numbers with few decimals, show the angle; else known"
         " rows, one fewer than columns, or how the columns vary together elsewhere; distances"

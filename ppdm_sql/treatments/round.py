@@ -43,6 +43,7 @@ class Round(PlainRule):
 
     keyword = "round"
     summary = "a number becomes the nearest multiple of a step"
+    reading = "the nearest multiple of a step"
     undone_by = "nothing exactly; a value lies within half a step"
     kinds = NUMBERS
     instead = "for categories write mapping()"
@@ -50,6 +51,10 @@ class Round(PlainRule):
     arguments = (ArgumentSpec("to", _step),)
 
     to: float = field(repr=False)
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return the step."""
+        return f"multiples of {self.to:g}"
 
     def check_arguments(self, given: Arguments) -> None:
         """Raise where nothing changes."""

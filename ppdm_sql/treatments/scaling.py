@@ -27,6 +27,7 @@ class Scaling(AffineTreatment):
 
     keyword = "scaling"
     summary = "x · e, one secret constant for each column"
+    reading = "multiplied by a secret number: ratios are right"
     undone_by = "one known value other than 0; the steps between whole numbers show the factor"
     traits = Traits(
         mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True, multiplies=True

@@ -24,6 +24,8 @@ class Suppress(Treatment):
 
     keyword = "suppress"
     summary = "every value becomes NULL; the column itself stays"
+    reading = "nothing: every value is hidden"
+    missing = "every value is hidden"
     undone_by = "nothing: the values are not in the release"
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=False, is_always_null=True

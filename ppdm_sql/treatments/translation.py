@@ -39,6 +39,7 @@ class Translation(AffineTreatment):
 
     keyword = "translation"
     summary = "x + e, one secret constant for each column; dates move by whole days"
+    reading = "moved by a secret number: differences and order are right"
     undone_by = "one known value"
     traits = Traits(
         mixes_columns=False, links_rows=False, keeps_shape=True, is_affine=True,

@@ -48,6 +48,10 @@ class Treatment:
     """The word in SQL."""
     summary: ClassVar[str]
     """One line for people: what it does."""
+    reading: ClassVar[str] = ""
+    """One line for analysts: what a released value is. Without it, the summary."""
+    missing: ClassVar[str] = ""
+    """One line for analysts: what else NULL means than that the value was missing."""
     undone_by: ClassVar[str]
     """One line for people: what gives the original values back to an outsider."""
     exactness: ClassVar[Exactness] = Exactness.NONE
@@ -214,6 +218,10 @@ class Treatment:
     def ledger_parameters(self, row: Mapping[str, Parameter]) -> Mapping[str, Parameter]:
         """Return the parameters that the ledger tells two publications of a column apart by."""
         return row
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return its parameters in words, where the owner may hand them on; None: they are secret."""
+        return None
 
     def note(self, drawn: Drawn) -> str | None:
         """Return one line for DESCRIBE RELEASE on what it did, without any parameter."""

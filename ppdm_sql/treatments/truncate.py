@@ -15,6 +15,7 @@ from ppdm_sql.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ppdm_sql.parameters import Drawn
     from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import InputColumn, Statistics
 
@@ -38,12 +39,17 @@ class Truncate(PlainRule):
 
     keyword = "truncate"
     summary = "a date or time becomes the beginning of its year, quarter, month, week, day or hour"
+    reading = "the beginning of the period that the date or time lies in"
     undone_by = "nothing exactly; the period is shown, and who has few dates in it is told by them"
     kinds = TIMES
     most = None
     arguments = (ArgumentSpec("to", _unit),)
 
     to: str
+
+    def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
+        """Return the period."""
+        return f"the beginning of the {self.to}"
 
     def rule(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]

@@ -211,7 +211,8 @@ def test_the_connection_is_locked_without_the_gate(ungated: Worker, statement: s
 def test_without_the_gate_only_the_file_is_there(ungated: Worker, holding: Holding) -> None:
     """Lists everything of a session whose gate is open: the file is all there is to find."""
     tables = ungated._connection.execute("SELECT schema_name, table_name FROM duckdb_tables()")
-    assert sorted(tables.fetchall()) == [("main", "release_info"), ("research", "people")]
+    listed = [("main", "codebook"), ("main", "release_info"), ("research", "people")]
+    assert sorted(tables.fetchall()) == listed
     databases = "SELECT database_name FROM duckdb_databases() WHERE NOT internal"
     assert ungated._connection.execute(databases).fetchall() == [("study",)]
 

@@ -78,7 +78,8 @@ def test_only_tables_are_in_it(holding: Holding) -> None:
     """Looks for views, macros, sequences, indexes and constraints, in which secrets could stand."""
     with duckdb.connect(holding.file, read_only=True) as client:
         tables = client.execute("SELECT schema_name, table_name FROM duckdb_tables()").fetchall()
-        assert sorted(tables) == [("main", "release_info"), ("research", "people")]
+        listed = [("main", "codebook"), ("main", "release_info"), ("research", "people")]
+        assert sorted(tables) == listed
         for listing in ("duckdb_views()", "duckdb_functions()", "duckdb_types()"):
             mine = f"SELECT count(*) FROM {listing} WHERE NOT internal"
             assert client.execute(mine).fetchall() == [(0,)], listing
@@ -145,4 +146,5 @@ def test_a_compressed_file_holds_no_canary_either(holding: Holding, tmp_path: Pa
 
 def test_nothing_is_left_beside_it(holding: Holding) -> None:
     """Looks beside the file for logs, spilled rows and half-written files."""
-    assert sorted(os.listdir(holding.file.parent)) == ["safe", "study", "study.duckdb"]
+    listed = ["safe", "study", "study.codebook.md", "study.duckdb"]
+    assert sorted(os.listdir(holding.file.parent)) == listed

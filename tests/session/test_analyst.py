@@ -112,8 +112,14 @@ def test_an_error_in_the_middle_of_the_rows_is_an_error(study: Analyst) -> None:
 
 
 def test_tables_and_their_description(study: Analyst) -> None:
-    assert study.tables() == ["main.release_info", "research.kinds", "research.people"]
+    assert study.tables() == [
+        "main.codebook",
+        "main.release_info",
+        "research.kinds",
+        "research.people",
+    ]
     assert study.sql("SHOW TABLES").fetchall() == [
+        ("main", "codebook"),
         ("main", "release_info"),
         ("research", "kinds"),
         ("research", "people"),

@@ -59,6 +59,7 @@ def test_every_release_is_a_table_under_its_own_name(releases: Owner) -> None:
     )
     tables = "SELECT schema_name, table_name FROM duckdb_tables() ORDER BY ALL"
     assert ask("study.duckdb", tables) == [
+        ("main", "codebook"),
         ("main", "release_info"),
         ("open", "wards"),
         ("research", "people"),
@@ -273,7 +274,7 @@ def test_a_folder_of_parquet(releases: Owner) -> None:
             "open.wards.parquet",
             "research.people.parquet",
         ]
-        assert os.listdir() == ["out"]
+        assert sorted(os.listdir()) == ["out", "out.codebook.md"]
         assert len(releases.publications()) == 2 * times
     assert {stat.S_IMODE(path.stat().st_mode) for path in Path("out").iterdir()} == {0o444}
     people = pq.read_table("out/research.people.parquet")
@@ -339,7 +340,7 @@ def test_a_folder_that_cannot_be_swapped_is_told(
     with pytest.raises(ppdm_sql.StoreError, match="cannot swap two folders"):
         releases.publish("open.wards", to="out", format="parquet")
     assert Path("out", "open.wards.parquet").read_bytes() == before
-    assert os.listdir() == ["out"]
+    assert sorted(os.listdir()) == ["out", "out.codebook.md"]
     assert len(releases.publications()) == 1
 
 
