@@ -66,7 +66,7 @@ from ppdm_sql.publish.messages import publications_table, warn_of
 from ppdm_sql.publish.run import publish
 from ppdm_sql.sites.agreements import Agreements, passphrase_of_environment
 from ppdm_sql.sites.answers import run_agreement
-from ppdm_sql.store.catalog import claim
+from ppdm_sql.store.claim import claim
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.studies.answers import drop_study, members_table, studies_table
 from ppdm_sql.studies.audit import audit_study, study_result
@@ -112,10 +112,7 @@ class Session:
 def run(session: Session, statement: Statement, parameters: object = None) -> Result:
     """Run one statement, and say what there is to say of it."""
     releases, engine = session.releases, session.releases.engine
-    is_changing = isinstance(statement, _CHANGING)
-    with engine.work(), session.changing if is_changing else nullcontext():
-        if is_changing:
-            claim(engine)
+    with engine.work(), session.changing if isinstance(statement, _CHANGING) else nullcontext():
         match statement:
             case CreateRelease():
                 return made_result("created", create_release(releases, statement))
@@ -224,7 +221,7 @@ def publish_releases(
 ) -> Published:
     """Publish, and warn of what that gives away; `caller` is so far up."""
     with session.releases.engine.work(), session.changing:
-        claim(session.releases.engine)
+        claim(session.releases.engine)  # early: what is written is claimed again
         if isinstance(statement, PublishStudy):
             done = publish_study(session.releases, statement)
         else:

@@ -103,6 +103,12 @@ class Engine:
         with self._stopping.work():
             yield
 
+    @contextmanager
+    def unstoppable(self) -> Iterator[None]:
+        """Run a block to its end, whoever interrupts."""
+        with self._stopping.held():
+            yield
+
     def check(self) -> None:
         """End the work here, if somebody wants it to stop."""
         self._stopping.check()

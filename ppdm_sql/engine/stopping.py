@@ -31,6 +31,7 @@ class Stopping:
         self._is_wanted = False
         self._calm = threading.Event()
         self._changing = threading.Lock()
+        self._is_held = False
         self._insisting: threading.Thread | None = None
 
     @contextmanager
@@ -51,9 +52,22 @@ class Stopping:
             if not self._works and self._insisting is not None:
                 self._insisting.join()
 
-    def stop(self) -> None:
-        """Stop what runs; nothing, where nothing does."""
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Let nobody stop a block: what is done by then is done."""
         with self._changing:
+            self.check()
+            self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+
+    def stop(self) -> None:
+        """Stop what runs; nothing, where nothing does, or where it is too late."""
+        with self._changing:
+            if self._is_held:
+                return
             if self._works and not self._is_wanted:
                 self._is_wanted = True
                 self._calm.clear()

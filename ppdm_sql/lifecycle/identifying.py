@@ -127,7 +127,7 @@ def _unchanged(release: Release) -> Iterator[_Column]:
     has_untouched = grouping is not None and grouping.when is not None
     for rule in release.released_rules:
         # A KEY that leaves as it is has a warning of its own.
-        is_shown = all(one.shows_originals for one in rule.traits) or (
+        is_shown = all(one.shows_originals or one.shows_some_originals for one in rule.traits) or (
             rule.is_generalized and has_untouched
         )
         if rule.role is Role.KEY or not is_shown:

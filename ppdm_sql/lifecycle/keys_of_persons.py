@@ -26,7 +26,8 @@ _NUMBERED = (
 def said_of_keys(release: Release) -> Iterator[str]:
     """Return warnings of the KEY."""
     for rule in release.released_rules:
-        if rule.role is Role.KEY and all(traits.shows_originals for traits in rule.traits):
+        is_shown = (one.shows_originals or one.shows_some_originals for one in rule.traits)
+        if rule.role is Role.KEY and all(is_shown):
             yield from map(_KEPT.format, rule.names)
     key = release.key
     traits = [one for rule in release.released_rules for one in rule.traits]

@@ -85,7 +85,8 @@ def _drawn(
         own = {k.removeprefix(prefix): v for k, v in row.items() if k.startswith(prefix)}
         kept = step.treatment.ledger_parameters(own)
         found += [step.treatment.keyword, sorted(kept.items())]
-        found += [name for name in tables if f"_{prefix}" in name]
+        if not step.treatment.traits.adds_noise:  # there a key says what is drawn
+            found += [name for name in tables if f"_{prefix}" in name]
     return found
 
 

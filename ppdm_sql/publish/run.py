@@ -123,15 +123,18 @@ def publish(
                 code="strict",
             )
         releases.on_stage("putting it in its place")
-        with engine.transaction():
-            record_publication(engine, publication, [one.outgoing for one in written])
-        try:
-            target_of(wanted, names)  # again: somebody may have put something there
-            destination.put(target)
-        except BaseException:
-            settle_publications(engine)  # by what is there: Ctrl-C may have come after the rename
-            raise
-        _record_done(engine, publication)
+        with engine.unstoppable():
+            with engine.transaction():
+                record_publication(engine, publication, [one.outgoing for one in written])
+            try:
+                target_of(wanted, names)  # again: somebody may have put something there
+                destination.put(target)
+            except BaseException:
+                settle_publications(
+                    engine
+                )  # by what is there: Ctrl-C may have come after the rename
+                raise
+            _record_done(engine, publication)
     publication = replace(publication, state=DONE)
     listed = tuple(one.published(publication) for one in written)
     return Published(publication, listed, warnings, replaced, settled.notes)

@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ppdm_sql.names import Name
 from ppdm_sql.store.catalog import damaged
+from ppdm_sql.store.claim import claim
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def find_agreement(engine: Engine, name: Name) -> Agreement | None:
 
 def record_agreement(engine: Engine, agreement: Agreement) -> None:
     """Write an agreement down."""
+    claim(engine)
     engine.run(
         'INSERT INTO "ppdm_store"."ppdm_owner"."agreements" VALUES (?, ?, ?, ?)',
         (
@@ -72,6 +74,7 @@ def record_agreement(engine: Engine, agreement: Agreement) -> None:
 
 def forget_agreement(engine: Engine, agreement: Agreement) -> None:
     """Take an agreement out of the store."""
+    claim(engine)
     engine.run(
         'DELETE FROM "ppdm_store"."ppdm_owner"."agreements" WHERE name = ?', (agreement.name.text,)
     )

@@ -15,9 +15,10 @@ from sqlglot import exp
 
 from ppdm_sql.about import __version__
 from ppdm_sql.engine.sql import table_of
-from ppdm_sql.errors import EngineError, EngineKind, StoreError
+from ppdm_sql.errors import StoreError
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
+from ppdm_sql.store.claim import claim
 from ppdm_sql.store.parameters import VersionStorage, owner_table
 
 if TYPE_CHECKING:
@@ -146,9 +147,6 @@ class ColumnEntry:
     """The same for columns that can be joined on their pseudonyms; None for any other column."""
 
 
-_CLAIM = 'COMMENT ON TABLE "ppdm_store"."ppdm_owner"."store" IS NULL'
-
-
 @dataclass(frozen=True, slots=True)
 class KnownColumn:
     """A column of the current version of a release: of which table, and whose."""
@@ -177,21 +175,6 @@ def find_entry(engine: Engine, name: QualifiedName) -> Entry | None:
     return next((entry for entry in entries if entry.name == name), None)
 
 
-def claim(engine: Engine) -> None:
-    """Have this transaction be the only one that changes the store.
-
-    A transaction may be open on another cursor. Rows that one deletes and the other refers to do
-    not conflict in DuckDB; two changes of a comment do, also where the other one has ended since.
-    """
-    try:
-        with engine.transaction():
-            engine.run(_CLAIM)
-    except EngineError as error:
-        if error.kind is EngineKind.CONFLICT:
-            error.what = "another cursor changes releases, or did since this transaction began"
-        raise
-
-
 def next_entry(
     engine: Engine, name: QualifiedName, definition: str, formula: int, previous: Entry | None
 ) -> Entry:
@@ -208,6 +191,7 @@ def next_entry(
 
 def record_version(engine: Engine, entry: Entry, columns: Sequence[ColumnEntry]) -> None:
     """Write down a version whose tables exist, and make it the current one."""
+    claim(engine)
     storage = entry.storage
     _record_columns(engine, storage, columns)
     row = {
@@ -238,6 +222,7 @@ def forget(engine: Engine, entry: Entry) -> None:
 
     What is out is out: later publications are judged together with it.
     """
+    claim(engine)
     rows = engine.query(
         f"SELECT version, tables {_UNPUBLISHED}", (entry.release_id, entry.release_id)
     ).to_pylist()

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.names import Name
+from ppdm_sql.store.claim import claim
 from ppdm_sql.store.parameters import owner_table
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def record_hierarchy(
     engine: Engine, name: Name, definition: str, levels: Sequence[pa.Array] | None
 ) -> None:
     """Write down a new hierarchy; `levels` where its values come from outside."""
+    claim(engine)
     row = engine.query(
         "SELECT system.main.nextval('ppdm_store.ppdm_owner.hierarchy_ids') AS hierarchy_id"
     ).to_pylist()[0]
@@ -81,6 +83,7 @@ def record_hierarchy(
 
 def forget_hierarchy(engine: Engine, entry: HierarchyEntry) -> None:
     """Drop a hierarchy and its table."""
+    claim(engine)
     engine.run(exp.Drop(tables=[table_of(entry.levels_table)], kind="TABLE", exists=True))
     engine.run(
         'DELETE FROM "ppdm_store"."ppdm_owner"."hierarchies" WHERE hierarchy_id = ?',

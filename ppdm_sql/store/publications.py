@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import QualifiedName
+from ppdm_sql.store.claim import claim
 from ppdm_sql.store.parameters import owner_table
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def record_publication(
     engine: Engine, publication: Publication, outgoing: Sequence[Outgoing]
 ) -> None:
     """Write down which versions go out, with how many rows, of which columns."""
+    claim(engine)
     releases, columns = [], []
     for one in outgoing:
         schema, name = one.entry.name.parts

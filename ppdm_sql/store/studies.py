@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from ppdm_sql.names import Name
+from ppdm_sql.store.claim import claim
 
 if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
@@ -45,6 +46,7 @@ def record_study(engine: Engine, name: Name, definition: str) -> None:
 
 def forget_study(engine: Engine, name: Name) -> None:
     """Take a study out of the store."""
+    claim(engine)
     for stored in list_studies(engine):
         if stored.name == name:
             engine.run(

@@ -57,6 +57,7 @@ class Pram(Treatment):
     undone_by = "other columns that go with it: a rare pair of values was probably not there"
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=False, uses_row_key=True,
+        shows_some_originals=True,
         adds_noise=True, stays_near=True,
     )  # fmt: skip
     kinds = (Kind.TEXT, Kind.ENUM, Kind.BOOLEAN, Kind.INTEGER)

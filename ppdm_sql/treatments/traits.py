@@ -24,6 +24,8 @@ class Traits:
     """Released values depend on keys alone: under other keys, they are others."""
     shows_originals: bool = False
     """The values are the original ones."""
+    shows_some_originals: bool = False
+    """Some of the values are the original ones, and nobody sees which."""
     generalizes: bool = False
     """A value becomes a group of values."""
     shows_a_part: bool = False

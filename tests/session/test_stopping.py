@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ppdm_sql.delivery.destinations import DatabaseFile
 from ppdm_sql.engine.duckdb_errors import withheld
 from ppdm_sql.errors import EngineError, EngineKind
 
@@ -77,6 +78,24 @@ def test_what_is_stopped_between_two_statements_changes_nothing(people: Owner) -
 def test_an_interrupt_while_nothing_runs_stops_nothing_later(people: Owner) -> None:
     people.interrupt()
     assert people.execute("SELECT count(*) FROM r.t").fetchall() == [(3000,)]
+
+
+def test_what_is_out_is_said_to_be_out(
+    people: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An interrupt just after the file was renamed comes too late."""
+    put = DatabaseFile.put
+
+    def put_and_interrupt(file: DatabaseFile, target: Path) -> None:
+        put(file, target)
+        thread = threading.Thread(target=people.interrupt)
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(DatabaseFile, "put", put_and_interrupt)
+    done = people.publish("r.t", to=tmp_path / "out.duckdb")
+    assert done.publication.state == "done"
+    assert [one.publication.state for one in people.publications()] == ["done"]
 
 
 def test_nobody_goes_on_without_what_was_stopped(people: Owner, tmp_path: Path) -> None:

@@ -87,3 +87,23 @@ def test_what_only_reads_waits_for_nobody(two: tuple[Owner, Owner]) -> None:
     assert second.audit("r.a").figures
     first.execute("COMMIT")
     assert [info.version for info in second.releases()] == [2]
+
+
+@pytest.mark.parametrize("stage", ["reading", "writing", "putting"])
+def test_a_transaction_that_began_while_it_was_published_deletes_nothing(
+    two: tuple[Owner, Owner], stage: str, tmp_path: Path
+) -> None:
+    """The other one sees what began the publication, and not that it was recorded."""
+    first, second = two
+
+    def begin(what: str) -> None:
+        if what.startswith(stage):
+            first.execute("BEGIN; SELECT count(*) FROM t")
+
+    second.on_stage(begin)
+    second.publish("r.a", to=tmp_path / "a.duckdb")
+    with refused():
+        first.execute("DROP RELEASE r.a")
+    first.execute("ROLLBACK")
+    (name,) = {one.publication.name for one in first.publications()}
+    assert first.interpret("r.a", "w > 10", publication=name).original

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ppdm_sql
-from ppdm_sql.errors import PrivacyWarning, TreatmentError
+from ppdm_sql.errors import PrivacyWarning, Refused, TreatmentError
 from tests.cases import cases
 from tests.session.treatments.one_table import fill, released
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from ppdm_sql.owner import Owner
 
@@ -138,3 +139,23 @@ def test_measurements_are_no_categories(shared: Owner) -> None:
     fill(shared, [1.5, 2.5], "DOUBLE")
     with pytest.raises(TreatmentError, match=r"noise\(normal\(0, 10\)\)"):
         shared.execute("CREATE RELEASE r.no FROM t (id KEY, x SENSITIVE AS pram(keep => 0.5))")
+
+
+def test_names_of_persons_stay_refused(owner: Owner) -> None:
+    """What is exchanged for another one is somebody else's address."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 'p' || i || '@x.org' AS x FROM range(500) s(i)"
+    )
+    with pytest.raises(Refused) as caught:
+        release(owner, 0.99)
+    assert caught.value.code == "identifying"
+    with pytest.warns(PrivacyWarning, match="released unchanged"):
+        owner.execute("CREATE RELEASE r.k FROM t (id KEY AS pram(keep => 0.9), x IDENTIFIER)")
+
+
+def test_a_refresh_draws_no_other_noise(owner: Owner, tmp_path: Path) -> None:
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i % 3 AS x FROM range(500) s(i)")
+    owner.execute("CREATE RELEASE r.t FROM t (id KEY, x SENSITIVE AS pram(keep => 0.5))")
+    owner.publish("r.t", to=tmp_path / "a.duckdb", strict=True)
+    owner.execute("REFRESH RELEASE r.t")
+    owner.publish("r.t", to=tmp_path / "b.duckdb", strict=True)
