@@ -18,6 +18,7 @@ from ppdm_sql.errors import PpdmError, plural
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.parameters import parameter_column
+from ppdm_sql.publish.inner_releases import classes_below, inner_columns
 from ppdm_sql.publish.noises_together import noises_together
 from ppdm_sql.publish.published_columns import may_be_one, traits_of_column
 from ppdm_sql.publish.two_versions import are_alike, small_classes, values_apart
@@ -75,6 +76,9 @@ def disclosed_together(
         yield from _groups(versions, version, one, earlier)
         yield from _parts(versions, one, earlier)
         yield from _classes(versions, version, earlier)
+        mine = _tables(version)
+        if any(may_share(mine, _tables_then(before, None)) for before in earlier):
+            yield from classes_below(versions.releases, version)
         # Those of one publication are judged together, too.
         entry = one.entry
         earlier.append(
@@ -177,10 +181,10 @@ def _groups(
             for one in reversed(earlier)
             for other in filter(shows_means, one.columns)
         ]
-        mine = _means(version, column.name)
+        mine = _means(versions, version, column.name)
         for where, opened, other in others:
             if may_be_one(versions.sources, other, column) and (
-                opened is None or _means(opened, other.name) != mine
+                opened is None or _means(versions, opened, other.name) != mine
             ):
                 yield (
                     f"{outgoing.entry.name}: '{column.name}' is shown in other groups {where}: where"
@@ -220,9 +224,11 @@ def _parts(
                 break
 
 
-def _means(version: Version, column: str) -> str:
-    """Return a digest of the groups of a column, as the store keeps them."""
+def _means(versions: EarlierVersions, version: Version, column: str) -> str:
+    """Return a digest of the groups of a column, as the store keeps them, here and below."""
     digest = hashlib.sha256()
+    for one in inner_columns(versions.releases, version)[column]:
+        digest.update(_means(versions, one.version, one.column.text).encode())
     for rule in version.release.released_rules:
         if column not in {name.text for name in rule.names}:
             continue

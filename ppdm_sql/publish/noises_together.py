@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ppdm_sql.publish.inner_releases import inner_columns
 from ppdm_sql.publish.published_columns import may_be_one, traits_of_column
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def noises_together(
 ) -> Iterator[str]:
     """Say what the noises of a release give away together with those that are out."""
     name = outgoing.entry.name
-    shared, leaving = (_columns(version, what) for what in ("shares_noise", "leaves_rows"))
+    shared, leaving = (
+        _columns(versions, version, what) for what in ("shares_noise", "leaves_rows")
+    )
     for column in outgoing.columns:
         if not _is_noise(versions, column):
             continue
@@ -76,12 +79,14 @@ def _noises(
         for other in one.columns:
             if _is_noise(versions, other) and may_be_one(versions.sources, other, column):
                 opened = versions.open(one)
-                leaves = opened is not None and other.name in _columns(opened, "leaves_rows")
+                leaves = opened is not None and other.name in _columns(
+                    versions, opened, "leaves_rows"
+                )
                 yield _Noise(one.release, other.draw, leaves, is_earlier=True)
     for other in outgoing.columns:
         is_beside = other.name != column.name and _is_noise(versions, other)
         if is_beside and may_be_one(versions.sources, other, column):
-            leaves = other.name in _columns(version, "leaves_rows")
+            leaves = other.name in _columns(versions, version, "leaves_rows")
             yield _Noise(outgoing.entry.name, other.draw, leaves, is_earlier=False)
 
 
@@ -89,11 +94,17 @@ def _is_noise(versions: EarlierVersions, column: PublishedColumn) -> bool:
     return any(one.adds_noise for one in traits_of_column(versions.releases, column))
 
 
-def _columns(version: Version, what: str) -> frozenset[str]:
-    """Return the columns with a noise that shares itself, or leaves rows alone."""
-    return frozenset(
+def _columns(versions: EarlierVersions, version: Version, what: str) -> frozenset[str]:
+    """Return the columns with a noise that shares itself, or leaves rows alone, here or below."""
+    own = {
         name.text
         for rule in version.release.released_rules
         if any(getattr(step.treatment, what) for step in rule.steps)
         for name in rule.names
-    )
+    }
+    below = {
+        name
+        for name, inner in inner_columns(versions.releases, version).items()
+        if any(getattr(treatment, what) for one in inner for treatment in one.treatments)
+    }
+    return frozenset(own | below)

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from ppdm_sql.parameters import parameter_column
+from ppdm_sql.publish.inner_releases import inner_columns
 from ppdm_sql.release.lineage import (
     is_gone,
     is_gone_table,
@@ -26,27 +27,41 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ppdm_sql.parameters import Parameter
+    from ppdm_sql.publish.inner_releases import Inner
     from ppdm_sql.release.model import BoundRule, Step
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.treatments.traits import Traits
 
 
-def published_columns(version: Version) -> tuple[PublishedColumn, ...]:
-    """Return the columns of a version as the ledger keeps them."""
+def published_columns(releases: Releases, version: Version) -> tuple[PublishedColumn, ...]:
+    """Return the columns of a version as the ledger keeps them.
+
+    What comes through another release was treated there, too.
+    """
     found = []
     rules = version.release.released_rules
     noisy = [[one for one in rule.steps if one.treatment.traits.adds_noise] for rule in rules]
     whole = _keys(version, [rule.steps for rule in rules])
     noise = _keys(version, noisy)
+    inner = inner_columns(releases, version)
     for rule, all_of_it, of_noise, steps in zip(rules, whole, noise, noisy, strict=True):
         for at, (name, column) in enumerate(zip(rule.names, rule.columns, strict=True)):
             origins = column.origins or frozenset({column.identity})
             key = all_of_it[at]
             if steps and of_noise[at] != key:
                 key += f"{NOISE}{of_noise[at]}"
-            found.append(PublishedColumn(name.text, rule.role, rule.words, origins, key))
+            below = inner[name.text]
+            words = tuple(word for one in below for word in one.words)
+            if len(below) == 1 and not steps:  # the draw is the one that was made there
+                key += f"{NOISE}{_draw_of(releases, below[0])}"
+            found.append(PublishedColumn(name.text, rule.role, words + rule.words, origins, key))
     return tuple(found)
+
+
+def _draw_of(releases: Releases, inner: Inner) -> str:
+    columns = published_columns(releases, inner.version)
+    return next(one.draw for one in columns if one.name == inner.column.text)
 
 
 def _keys(version: Version, steps: Sequence[Sequence[Step]]) -> Iterator[list[str]]:

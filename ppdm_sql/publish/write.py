@@ -19,6 +19,7 @@ from ppdm_sql.publish.checks import (
     verify_targets,
 )
 from ppdm_sql.publish.codebook import codebook, disclosed_in
+from ppdm_sql.publish.inner_releases import check_below
 from ppdm_sql.publish.linking import links_of, refuse_other_links
 from ppdm_sql.publish.options import PARQUET
 from ppdm_sql.publish.published_columns import published_columns
@@ -140,6 +141,7 @@ def _take(
     accepted = (*version.release.accepted, *own)
     with frozen_source(version) as fixed:
         warnings = check_again(fixed, accepted)
+        check_below(releases, version)
         with (
             under_keys(releases.keys, fixed, publication) as keyed,
             taken(keyed, carried(fixed)) as snapshot,
@@ -180,7 +182,7 @@ def _write_release(writing: Writing, one: _Taken, targets: tuple[str, ...]) -> W
         one.accepted,
         version,
         snapshot.persons(),
-        published_columns(version),
+        published_columns(releases, version),
         one.warnings,
     )
     shown = as_published(snapshot, publication.format == PARQUET)

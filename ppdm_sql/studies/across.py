@@ -38,7 +38,7 @@ class Across:
     @property
     def is_joined(self) -> bool:
         """Whether rows of a person are joined by more than the person."""
-        return self.joins and are_joined(self.snapshots)
+        return self.joins and are_joined(self.study, self.snapshots)
 
     def _places(self) -> range:
         return range(1 if self.is_joined else len(self.snapshots))
@@ -119,7 +119,7 @@ class Across:
             for at, one in enumerate(self.snapshots)
             if without is not None and without[0] is one
         }
-        with joined_by_person(self.snapshots, left_out, self.connecting) as joined:
+        with joined_by_person(self.study, self.snapshots, left_out, self.connecting) as joined:
             select = exp.select(column_of(PERSON, _ALL), named(column_of(SHOWN, _ALL), _shown(0)))
             yield select.from_(joined.subquery(_quoted(_ALL)))
 

@@ -19,6 +19,7 @@ from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
+from ppdm_sql.studies.kept_beside import child_column, parent_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.publish.snapshot import Snapshot
+    from ppdm_sql.studies.study import Study
 
 _ENDS = 2
 """Things that a row must name to lead from one to another."""
@@ -34,24 +36,40 @@ _WHO, _SHOWN, _TIMES, _TABLE, _VALUE = "who", "shown", "n", "tbl", "value"
 _BEFORE = "b"
 
 
-def joining_columns(snapshot: Snapshot) -> list[tuple[Name, str]]:
-    """Return the released columns that name something else than the person, and what they meet."""
-    release = snapshot.version.release
+def joining_columns(study: Study, snapshot: Snapshot) -> list[tuple[str, str]]:
+    """Return the columns of a snapshot that name something else than the person, and what they meet.
+
+    Released pseudonyms; and what refers to another release, or is referred to, under any treatment
+    that leaves equal values equal: by the originals, which stand beside the rows.
+    """
+    version = snapshot.version
+    release = version.release
     person = release.key.whose if release.key is not None else ""
-    return [
-        (rule.names[0], meets)
+    found = [
+        (rule.names[0].text, meets)
         for rule in release.released_rules
         if (meets := meeting(rule)) is not None and rule.columns[0].whose != person
     ]
+    for at, one in enumerate(study.references):
+        if one.column.whose == person or not one.is_joinable:
+            continue
+        meets = f"{one.parent} {one.key.name.folded}"
+        if one.child == version.entry.name:
+            found.append((child_column(at), meets))
+        elif one.parent == version.entry.name and (parent_column(at), meets) not in found:
+            known = {met for _, met in found}
+            found += [(parent_column(at), meets)] if meets not in known else []
+    return found
 
 
-def are_joined(snapshots: Sequence[Snapshot]) -> bool:
+def are_joined(study: Study, snapshots: Sequence[Snapshot]) -> bool:
     """Whether rows of one person can be joined by something else than who they are about."""
-    return any(joining_columns(one) for one in snapshots)
+    return any(joining_columns(study, one) for one in snapshots)
 
 
 @contextmanager
 def joined_by_person(
+    study: Study,
     snapshots: Sequence[Snapshot],
     without: Mapping[int, Name] | None = None,
     connecting: Sequence[Snapshot] = (),
@@ -63,12 +81,14 @@ def joined_by_person(
     Everything is a hash of 64 bits, and what several rows show the sum of theirs: it has no order,
     so that nothing is sorted. Rows of a person that show the same are one row with a count.
     """
-    connecting = _between(snapshots, connecting)
+    connecting = _between(study, snapshots, connecting)
     everything = [*snapshots, *connecting]
-    links = max(len(joining_columns(one)) for one in everything)
-    rows = [_rows(at, one, links, (without or {}).get(at)) for at, one in enumerate(snapshots)]
+    links = max(len(joining_columns(study, one)) for one in everything)
+    rows = [
+        _rows(study, at, one, links, (without or {}).get(at)) for at, one in enumerate(snapshots)
+    ]
     rows += [
-        _rows(at, one, links, None, shows=False)
+        _rows(study, at, one, links, None, shows=False)
         for at, one in enumerate(connecting, start=len(snapshots))
     ]
     with _settled(snapshots[0].version.engine, _all(rows), links) as settled:
@@ -86,11 +106,15 @@ def joined_by_person(
         yield query.from_(owners.subquery("o")).join(persons.subquery("p"), on=on)
 
 
-def _between(snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]) -> list[Snapshot]:
+def _between(
+    study: Study, snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]
+) -> list[Snapshot]:
     """Return the tables that lead from one thing to another, without those at an end."""
     kept = list(connecting)
     while True:
-        named_by = [[meets for _, meets in joining_columns(one)] for one in (*snapshots, *kept)]
+        named_by = [
+            [meets for _, meets in joining_columns(study, one)] for one in (*snapshots, *kept)
+        ]
         times = Counter(chain(*named_by))
         ends = [
             one
@@ -136,7 +160,7 @@ def _of_row() -> exp.Expr:
 
 
 def _rows(
-    at: int, snapshot: Snapshot, links: int, without: Name | None, shows: bool = True
+    study: Study, at: int, snapshot: Snapshot, links: int, without: Name | None, shows: bool = True
 ) -> exp.Select:
     """Return what the rows of a table show, and hashes of what they name."""
     person = person_of(ROWS)
@@ -145,8 +169,8 @@ def _rows(
         _WHO: _hash(person),
         _SHOWN: _hash(what_a_row_shows(snapshot, without) if shows else exp.Literal.string("")),
     }
-    for place, (name, meets) in enumerate(joining_columns(snapshot)):
-        value = column_of(name.text, ROWS)
+    for place, (name, meets) in enumerate(joining_columns(study, snapshot)):
+        value = exp.cast(column_of(name, ROWS), "VARCHAR")
         named_thing = _hash(exp.Literal.string(meets), value, person.copy())
         is_known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
         shown[_link(place)] = exp.case().when(is_known, named_thing)

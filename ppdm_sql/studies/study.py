@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, placed_at, suggest
@@ -17,8 +16,7 @@ from ppdm_sql.release.options import unknown_option
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.studies import list_studies, record_study
-from ppdm_sql.treatments.protocol import ENTITY
-from ppdm_sql.types import FITS_BIGINT
+from ppdm_sql.studies.members import check_members
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import Member, TargetClause
     from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.studies import StoredStudy
@@ -56,6 +55,8 @@ class Reference:
     name: Name
     parent: QualifiedName
     key: InputColumn
+    is_joinable: bool = False
+    """Whether both are released so that equal values stay equal, other than as pseudonyms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +178,7 @@ def bind_study(releases: Releases, statement: CreateStudy) -> Study:
     for at, member in enumerate(statement.members):
         if names[at] in names[:at]:
             raise BindError(f"'{names[at]}' is listed twice", member.span, code="listed_twice")
-    _check_persons(statement, versions)
-    _check_names(statement, versions)
+    check_members(releases, statement, versions)
     across = _across(releases, statement, names)
     return Study(
         statement,
@@ -201,72 +201,6 @@ def _version(releases: Releases, member: Member) -> Version:
             code="not_agreed",
         )
     return version
-
-
-def _check_persons(statement: CreateStudy, versions: tuple[Version, ...]) -> None:
-    """Raise unless the KEYs of all releases are the same person's."""
-    keys = [version.release.key for version in versions]
-    word = f"{ENTITY}{statement.person.folded}"
-    others = [key.whose for key in keys if key is not None and key.whose != word]
-    # Without any KEY OF, all must be one column's; beside one, none may be.
-    same = others[0] if others and len(others) == len(versions) else None
-    for version, key, member in zip(versions, keys, statement.members, strict=True):
-        if key is None:
-            raise BindError(
-                f"'{version.entry.name}' has no KEY, so nobody knows whose a row is",
-                member.span,
-                f"list a KEY OF {statement.person}; it need not be released",
-                code="other_person",
-            )
-        is_word = key.whose.startswith(ENTITY)
-        if is_word and key.whose == word:
-            continue
-        if is_word or key.whose != same:
-            whose = key.whose.removeprefix(ENTITY) if is_word else str(key.name)
-            raise BindError(
-                f"the KEY of '{version.entry.name}' is of '{whose}', not of '{statement.person}'",
-                member.span,
-                f"write KEY OF {statement.person} in each release; where another table says whose a"
-                " row is, release that table first, and write KEY REFERENCES table (column)",
-                code="other_person",
-            )
-    for (one, key), (other, another) in pairwise(zip(versions, keys, strict=True)):
-        assert key is not None
-        assert another is not None
-        types = (key.type.text, another.type.text)
-        if types[0] != types[1] and not set(types) <= FITS_BIGINT:
-            raise BindError(
-                f"the KEY of '{one.entry.name}' is {types[0]}, that of '{other.entry.name}' is"
-                f" {types[1]}",
-                statement.person_span,
-                "cast one of them in a (SELECT …) source: persons are told by equal values",
-                code="wrong_type",
-            )
-
-
-def _check_names(statement: CreateStudy, versions: tuple[Version, ...]) -> None:
-    """Raise where names of one thing are cut in two ways: their beginnings can still be joined."""
-    if statement.across is None:
-        return
-    seen: dict[str, tuple[str | None, str]] = {}
-    for version, member in zip(versions, statement.members, strict=True):
-        for rule in version.release.released_rules:
-            links = [one.treatment.link() for one in rule.steps if one.treatment.names_alike]
-            is_person = version.release.key is not None and (
-                rule.columns[0].whose == version.release.key.whose
-            )
-            if not links or is_person:  # who a row is about is counted anyway
-                continue
-            here = f"'{rule.names[0]}' of {version.entry.name}"
-            meets, there = seen.setdefault("\0".join(links), (meeting(rule), here))
-            if meets != meeting(rule):
-                raise BindError(
-                    f"{there} and {here} name the same thing in two ways, whose beginnings can be joined",
-                    member.span,
-                    "write the same length and prefix for both: over several tables, what is joined so is"
-                    " not counted",
-                    code="names_differ",
-                )
 
 
 def _across(
@@ -346,7 +280,17 @@ def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
                             rule.names[0],
                             other.entry.name,
                             held.columns[0],
+                            _stay_equal(rule) and _stay_equal(held),
                         )
+
+
+def _stay_equal(rule: BoundRule) -> bool:
+    """Whether equal values of a column are released alike, and other ones mostly not."""
+    is_hidden = any(
+        one.is_always_null or one.adds_noise or one.generalizes or one.shows_means
+        for one in rule.traits
+    )
+    return rule.is_released and meeting(rule) is None and not is_hidden
 
 
 def _written(version: Version) -> Iterator[frozenset[str]]:

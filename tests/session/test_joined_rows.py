@@ -137,3 +137,45 @@ def test_names_of_one_thing_are_cut_alike(here: Owner) -> None:
         here.execute("CREATE STUDY s OF r.visits, r.labs PERSON p UNTIL k = 5")
     assert caught.value.code == "names_differ"
     here.execute("CREATE STUDY s OF r.visits, r.labs PERSON p")  # no k over both is promised
+
+
+def swapped(owner: Owner) -> None:
+    """Of person 3, the results of the two visits are swapped."""
+    owner.execute(
+        "CREATE TABLE v AS SELECT id * 2 + w AS visit, id, ['A', 'B'][1 + w] AS ward"
+        " FROM patients, (SELECT unnest([0, 1]) AS w);"
+        "CREATE TABLE l AS SELECT visit, id, CASE WHEN id = 3 THEN 1 - visit % 2 ELSE visit % 2 END AS test"
+        " FROM v"
+    )
+
+
+@pytest.mark.parametrize("shown", ["", " AS translation(by => 1000)"])
+def test_references_that_stay_equal_are_joined_like_names(here: Owner, shown: str) -> None:
+    swapped(here)
+    here.execute(
+        f"CREATE RELEASE r.v FROM v (visit NEUTRAL{shown}, id KEY OF p AS pseudonym(), ward QUASI);"
+        f"CREATE RELEASE r.l FROM l (visit NEUTRAL REFERENCES v (visit){shown}, id KEY OF p AS pseudonym(),"
+        " test QUASI)"
+    )
+    with pytest.raises(Refused, match="would be left out"):
+        publish(here, "r.v, r.l", "UNTIL k = 2")
+
+
+def test_a_reference_that_is_hidden_joins_nothing(here: Owner) -> None:
+    swapped(here)
+    here.execute(
+        "CREATE RELEASE r.v FROM v (visit NEUTRAL AS suppress(), id KEY OF p AS pseudonym(), ward QUASI);"
+        "CREATE RELEASE r.l FROM l (visit NEUTRAL REFERENCES v (visit), id KEY OF p AS pseudonym(), test QUASI)"
+    )
+    publish(here, "r.v, r.l", "UNTIL k = 2")
+
+
+def test_a_member_that_carries_names_of_another_release_is_refused(here: Owner) -> None:
+    swapped(here)
+    here.execute(
+        "CREATE RELEASE b.v FROM v (visit NEUTRAL AS pseudonym(), id KEY OF p AS keep(), ward QUASI);"
+        "CREATE RELEASE r.v FROM b.v (visit NEUTRAL, id KEY OF p AS pseudonym(), ward QUASI)"
+    )
+    with pytest.raises(BindError, match=r"'visit' of r\.v carries names that b\.v made") as caught:
+        here.execute("CREATE STUDY s OF r.patients, r.v PERSON p")
+    assert caught.value.code == "carried_names"

@@ -25,6 +25,12 @@ def people(owner: Owner) -> Owner:
     return owner
 
 
+def quiet(owner: Owner, script: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        owner.execute(script)
+
+
 def release(owner: Owner, name: str, *columns: str) -> None:
     owner.execute(f"CREATE OR REPLACE RELEASE r.{name} FROM people (id KEY, {', '.join(columns)})")
 
@@ -185,3 +191,63 @@ def test_two_parts_of_one_column_are_told(people: Owner, tmp_path: Path) -> None
     assert [text for text in said(people, "b", tmp_path) if "show one column by two rules" in text]
     assert said(people, "c", tmp_path) == []
     assert not [text for text in said(people, "a", tmp_path) if "'account' of r.a" in text]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "warned"),
+    [
+        ("noise(normal(0, 500))", "noise(normal(0, 501))", "2 independent noises"),
+        (
+            "noise(normal(0, 500), rho => 50)",
+            "noise(normal(0, 900), rho => 50)",
+            "where the two agree",
+        ),
+        ("microaggregation(size => 5)", "microaggregation(size => 6)", "in other groups"),
+        (
+            "noise(normal(0, 500), per => 'person')",
+            "noise(normal(0, 500), per => 'person')",
+            "one noise per person, the same as in",
+        ),
+    ],
+)
+def test_what_a_release_below_did_is_judged_too(
+    people: Owner, tmp_path: Path, first: str, second: str, warned: str
+) -> None:
+    """Before: one release in between, and nothing of it was said."""
+    release(people, "a", f"pay SENSITIVE AS {first}")
+    release(people, "b", f"pay SENSITIVE AS {second}")
+    quiet(
+        people,
+        "CREATE RELEASE r.through FROM (SELECT * FROM r.b) (pay SENSITIVE)"
+        " WITH (accept = ['identifying(pay)'])",
+    )
+    said(people, "a", tmp_path)
+    assert [text for text in said(people, "through", tmp_path) if warned in text]
+
+
+def test_the_same_noise_through_a_release_is_one_draw(people: Owner, tmp_path: Path) -> None:
+    quiet(
+        people,
+        "CREATE RELEASE r.b FROM people (id KEY AS keep(), pay SENSITIVE AS noise(normal(0, 500)));"
+        "CREATE RELEASE r.through FROM r.b (id KEY AS keep(), pay SENSITIVE)"
+        " WITH (accept = ['identifying(pay)'])",
+    )
+    said(people, "b", tmp_path)
+    assert not [text for text in said(people, "through", tmp_path) if "independent" in text]
+
+
+def test_targets_of_a_release_below_are_verified(people: Owner, tmp_path: Path) -> None:
+    quiet(
+        people,
+        "CREATE OR REPLACE TABLE people AS SELECT i AS id, i // 10 AS age FROM range(100) t(i);"
+        "CREATE RELEASE r.below FROM people (id KEY AS keep(), age QUASI) GENERALIZE age UNTIL k = 5;"
+        "CREATE RELEASE r.through FROM r.below (id KEY AS keep(), age QUASI);"
+        "CREATE RELEASE r.other FROM people (id KEY AS keep(), age QUASI)",
+    )
+    assert not [text for text in said(people, "through", tmp_path) if "classes" in text]
+    texts = said(people, "through", tmp_path)
+    assert [text for text in texts if "it reads r.below, whose classes cannot be counted" in text]
+    people.execute("DELETE FROM people WHERE id < 9")
+    with pytest.raises(Refused) as caught:
+        people.publish("r.through", to=tmp_path / "after.duckdb")
+    assert caught.value.code == "target_missed"
