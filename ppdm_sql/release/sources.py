@@ -146,14 +146,19 @@ class Sources:
 
     def primary_key(self, source: Source) -> Name | None:
         """Return the one column of a table's PRIMARY KEY, if it has such."""
+        columns = self.primary_columns(source)
+        return columns[0] if len(columns) == 1 else None
+
+    def primary_columns(self, source: Source) -> list[Name]:
+        """Return all columns of a table's PRIMARY KEY."""
         if not isinstance(source, TableSource) or len(source.name.parts) != 3:
-            return None
+            return []
         keys = [
             row["columns"]
             for row in self._constraints
             if row["kind"] == "PRIMARY KEY" and _table_of(row) == source.name
         ]
-        return Name(keys[0][0]) if len(keys) == 1 and len(keys[0]) == 1 else None
+        return [Name(column) for column in keys[0]] if len(keys) == 1 else []
 
     @cached_property
     def foreign_keys(self) -> dict[str, tuple[QualifiedName, Name]]:

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
+from ppdm_sql.language.syntax import Role
 from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
-from ppdm_sql.studies.kept_beside import child_column, parent_column
+from ppdm_sql.studies.kept_beside import (
+    child_column,
+    other_column,
+    other_persons,
+    parent_column,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +43,7 @@ _BEFORE = "b"
 
 
 def joining_columns(study: Study, snapshot: Snapshot) -> list[tuple[str, str]]:
-    """Return the columns of a snapshot that name something else than the person, and what they meet.
+    """Return the columns of a snapshot that name something beside whose a row is, and what they meet.
 
     Released pseudonyms; and what refers to another release, or is referred to, under any treatment
     that leaves equal values equal: by the originals, which stand beside the rows.
@@ -48,7 +54,7 @@ def joining_columns(study: Study, snapshot: Snapshot) -> list[tuple[str, str]]:
     found = [
         (rule.names[0].text, meets)
         for rule in release.released_rules
-        if (meets := meeting(rule)) is not None and rule.columns[0].whose != person
+        if rule.role is not Role.KEY and (meets := meeting(rule)) is not None
     ]
     for at, one in enumerate(study.references):
         if one.column.whose == person or not one.is_joinable:
@@ -83,15 +89,22 @@ def joined_by_person(
     """
     connecting = _between(study, snapshots, connecting)
     everything = [*snapshots, *connecting]
-    links = max(len(joining_columns(study, one)) for one in everything)
+    most = max(len(joining_columns(study, one)) for one in everything)
+    links = most + most * (most - 1) // 2
     rows = [
-        _rows(study, at, one, links, (without or {}).get(at)) for at, one in enumerate(snapshots)
+        _rows(study, at, one, most, (without or {}).get(at)) for at, one in enumerate(snapshots)
     ]
     rows += [
-        _rows(study, at, one, links, None, shows=False)
+        _rows(study, at, one, most, None, shows=False)
         for at, one in enumerate(connecting, start=len(snapshots))
     ]
-    with _settled(snapshots[0].version.engine, _all(rows), links) as settled:
+    engine = snapshots[0].version.engine
+    first = exp.select("*").from_(_all(rows).subquery(_BEFORE))
+    through = most if connecting else 0
+    with (
+        _pruned(engine, first, through, len(snapshots)) as pruned,
+        _settled(engine, pruned, links) as settled,
+    ):
         is_asked = exp.LT(this=_column(_TABLE), expression=exp.Literal.number(len(snapshots)))
         persons = exp.select(_WHO, named(_summed(_of_row()), _SHOWN)).from_(table_of(settled))
         persons = persons.where(is_asked).group_by(_WHO)
@@ -111,6 +124,10 @@ def _between(
 ) -> list[Snapshot]:
     """Return the tables that lead from one thing to another, without those at an end."""
     kept = list(connecting)
+    repeated = {
+        id(one): {meets for name, meets in joining_columns(study, one) if _is_repeated(one, name)}
+        for one in kept
+    }
     while True:
         named_by = [
             [meets for _, meets in joining_columns(study, one)] for one in (*snapshots, *kept)
@@ -119,22 +136,90 @@ def _between(
         ends = [
             one
             for one, own in zip(kept, named_by[len(snapshots) :], strict=True)
-            if sum(times[meets] > 1 for meets in own) < _ENDS
+            if sum(times[meets] > 1 or meets in repeated[id(one)] for meets in own) < _ENDS
         ]
         if not ends:
             return kept
         kept = [one for one in kept if one not in ends]
 
 
+def _is_repeated(snapshot: Snapshot, name: str) -> bool:
+    """Whether two rows of one person name the same thing."""
+    value = column_of(name, ROWS)
+    pair = exp.func("ROW", person_of(ROWS), value, dialect="duckdb")
+    is_known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
+    distinct = exp.Count(this=exp.Distinct(expressions=[pair]))
+    differ = exp.LT(this=distinct, expression=exp.Count(this=exp.Star()))
+    query = exp.select(named(differ, "differ")).from_(snapshot.rows()).where(is_known)
+    return bool(snapshot.version.engine.query(query).column("differ")[0].as_py())
+
+
 @contextmanager
-def _settled(engine: Engine, rows: exp.Query, links: int) -> Iterator[QualifiedName]:
+def _pruned(engine: Engine, rows: exp.Select, most: int, asked: int) -> Iterator[exp.Select]:
+    """Give the rows, without those of connecting tables that lead nowhere: from one thing only."""
+    if most < _ENDS:
+        yield rows
+        return
+    with ExitStack() as stack:
+        table = stack.enter_context(engine.temporary_table(_TEMPORARY, rows))
+        while True:
+            things = _named_by(table, most)
+            is_used = [
+                exp.cast(
+                    exp.GT(this=column_of(_TIMES, f"t{at}"), expression=exp.Literal.number(1)),
+                    "INT",
+                )
+                for at in range(most)
+            ]
+            used: exp.Expr = exp.Literal.number(0)
+            for one in is_used:
+                counted = exp.Coalesce(this=one, expressions=[exp.Literal.number(0)])
+                used = exp.Add(this=used, expression=counted)
+            leads = exp.GTE(this=exp.paren(used), expression=exp.Literal.number(_ENDS))
+            is_asked = exp.LT(this=column_of(_TABLE, _BEFORE), expression=exp.Literal.number(asked))
+            whole = exp.Column(this=exp.Star(), table=exp.to_identifier(_BEFORE, quoted=True))
+            kept = exp.select(whole).from_(table_of(table, _BEFORE))
+            for at in range(most):
+                alias = f"t{at}"
+                on = exp.EQ(this=column_of(_VALUE, alias), expression=column_of(_link(at), _BEFORE))
+                thing = exp.alias_(exp.to_table("things"), alias, table=True)
+                kept = kept.join(thing, on=on, join_type="left")
+            kept = kept.where(exp.or_(is_asked, leads)).with_(
+                "things", as_=things, materialized=True
+            )
+            before = _count(engine, table)
+            with stack.pop_all():
+                table = stack.enter_context(engine.temporary_table(_TEMPORARY, kept))
+            if _count(engine, table) == before:
+                break
+        yield exp.select("*").from_(table_of(table))
+
+
+def _named_by(table: QualifiedName, most: int) -> exp.Select:
+    """Return how many rows name each thing."""
+    naming = []
+    for at in range(most):
+        link = _column(_link(at))
+        part = exp.select(named(link, _VALUE), _TIMES).from_(table_of(table))
+        naming.append(part.where(exp.Not(this=exp.Is(this=link.copy(), expression=exp.null()))))
+    total = exp.Sum(this=_column(_TIMES))
+    select = exp.select(_VALUE, named(total, _TIMES))
+    return select.from_(_all(naming).subquery("naming")).group_by(_VALUE)
+
+
+def _count(engine: Engine, table: QualifiedName) -> int:
+    query = exp.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(table_of(table))
+    return int(engine.query(query).column(_TIMES)[0].as_py())
+
+
+@contextmanager
+def _settled(engine: Engine, rows: exp.Select, links: int) -> Iterator[QualifiedName]:
     """Pass on what rows show until that tells no more rows apart.
 
     Where no row names two things, nothing comes further than to those that name the same one.
     """
     with ExitStack() as stack:
-        first = exp.select("*").from_(rows.subquery(_BEFORE))
-        table = stack.enter_context(engine.temporary_table(_TEMPORARY, first))
+        table = stack.enter_context(engine.temporary_table(_TEMPORARY, rows))
         different = _different(engine, table) if links >= _ENDS else 0
         while True:
             things = _things(table, links)
@@ -159,23 +244,40 @@ def _of_row() -> exp.Expr:
     return _hash(_column(_TABLE), _column(_SHOWN))
 
 
+def _links(columns: list[tuple[str, str]], most: int) -> list[tuple[tuple[str, str], ...]]:
+    """Return what rows are joined by: each column, at `most` of them, and each two of them at once."""
+    ordered = sorted(columns, key=lambda one: one[1])
+    nothing: list[tuple[tuple[str, str], ...]] = [()] * (most - len(columns))
+    return [*((one,) for one in columns), *nothing, *combinations(ordered, 2)]
+
+
 def _rows(
-    study: Study, at: int, snapshot: Snapshot, links: int, without: Name | None, shows: bool = True
+    study: Study, at: int, snapshot: Snapshot, most: int, without: Name | None, shows: bool = True
 ) -> exp.Select:
     """Return what the rows of a table show, and hashes of what they name."""
     person = person_of(ROWS)
     shown: dict[str, exp.Expr] = {
         _TABLE: exp.Literal.number(at),
         _WHO: _hash(person),
-        _SHOWN: _hash(what_a_row_shows(snapshot, without) if shows else exp.Literal.string("")),
+        _SHOWN: _hash(
+            what_a_row_shows(snapshot, without) if shows else exp.Literal.string(""),
+            *(
+                exp.EQ(this=column_of(other_column(place), ROWS), expression=person.copy())
+                for place, _ in enumerate(other_persons(snapshot.version))
+            ),
+        ),
     }
-    for place, (name, meets) in enumerate(joining_columns(study, snapshot)):
-        value = exp.cast(column_of(name, ROWS), "VARCHAR")
-        named_thing = _hash(exp.Literal.string(meets), value, person.copy())
-        is_known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
-        shown[_link(place)] = exp.case().when(is_known, named_thing)
-    for place in range(len(shown) - 3, links):
-        shown[_link(place)] = exp.cast(exp.null(), "UBIGINT", dialect="duckdb")
+    for place, things in enumerate(_links(joining_columns(study, snapshot), most)):
+        values = [exp.cast(column_of(name, ROWS), "VARCHAR") for name, _ in things]
+        words = [exp.Literal.string(meets) for _, meets in things]
+        is_known = exp.and_(
+            exp.true(),
+            *(exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())) for value in values),
+        )
+        named_thing = _hash(*words, *values, person.copy())
+        shown[_link(place)] = exp.case().when(is_known, named_thing) if things else _nothing()
+    for place in range(len(shown) - 3, most + most * (most - 1) // 2):
+        shown[_link(place)] = _nothing()
     keys = list(shown.values())
     select = exp.select(*(named(tree, name) for name, tree in shown.items()))
     select = select.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())
@@ -207,6 +309,10 @@ def _refined(table: QualifiedName, links: int) -> exp.Select:
         on = exp.EQ(this=column_of(_VALUE, alias), expression=column_of(_link(place), _BEFORE))
         select = select.join(thing, on=on, join_type="left")
     return select
+
+
+def _nothing() -> exp.Expr:
+    return exp.cast(exp.null(), "UBIGINT", dialect="duckdb")
 
 
 def _hash(*values: exp.Expr) -> exp.Expr:

@@ -58,23 +58,34 @@ def other_persons(version: Version) -> list[BoundRule]:
         for rule in release.released_rules
         if len(rule.columns) == 1
         and rule.role is not Role.KEY
-        and rule.columns[0].whose == release.key.whose
+        and names_persons(rule, release.key.whose)
     ]
+
+
+def names_persons(rule: BoundRule, person: str) -> bool:
+    """Whether a column names persons of the study: by what it is, or by what its names are of."""
+    return rule.columns[0].whose == person or any(
+        step.treatment.names_alike and step.treatment.link() == person for step in rule.steps
+    )
 
 
 def _told_apart_by(version: Version) -> list[str]:
     """Return what tells the rows of a person apart, whatever else of them changes.
 
-    Columns that name the row, or the table's PRIMARY KEY; without them, what is released.
+    A column that alone names the row, or the table's PRIMARY KEY; then columns that do so together;
+    without any, what is released.
     """
     rules = [rule for rule in version.release.released_rules if rule.role is not Role.KEY]
     naming = [rule for rule in rules if any(one.draws_from_keys for one in rule.traits)]
     names = [column.name.text for rule in naming for column in rule.columns]
+    for name in names:
+        if _are_unique(version, [name]):
+            return [name]
+    key = Sources(version.engine).primary_columns(version.release.source)
+    if key:
+        return [column.text for column in key]
     if names and _are_unique(version, names):
         return names
-    key = Sources(version.engine).primary_key(version.release.source)
-    if key is not None:
-        return [key.text]
     return list(dict.fromkeys(column.name.text for rule in rules for column in rule.columns))
 
 

@@ -85,6 +85,14 @@ def _check_names(statement: CreateStudy, versions: tuple[Version, ...]) -> None:
             )
             if not links or is_person:  # who a row is about is counted anyway
                 continue
+            if len(rule.steps) > len(links):
+                raise BindError(
+                    f"'{rule.names[0]}' of {version.entry.name} is a pseudonym that another treatment"
+                    " changes: what is joined by a part of it cannot be counted",
+                    member.span,
+                    "write pseudonym() alone",
+                    code="names_differ",
+                )
             here = f"'{rule.names[0]}' of {version.entry.name}"
             meets, there = seen.setdefault("\0".join(links), (meeting(rule), here))
             if meets != meeting(rule):
@@ -102,7 +110,24 @@ def _check_carried(
 ) -> None:
     """Raise where a member carries names that another release made: nobody counts what they join."""
     sources = Sources(releases.engine)
+    first: frozenset[tuple[QualifiedName, Name]] | None = None
     for version, member in zip(versions, statement.members, strict=True):
+        key = version.release.key
+        assert key is not None  # asked before
+        through = frozenset(
+            one
+            for one in passed_releases(sources, version.release.source, key.name)
+            if _names_things(releases, *one)
+        )
+        first = through if first is None else first
+        if through != first:
+            raise BindError(
+                f"the KEY of '{version.entry.name}' is a name that a release made, that of"
+                f" '{versions[0].entry.name}' is another one: nobody can tell who is who",
+                member.span,
+                "make all releases of a study from tables, or through the same release",
+                code="other_person",
+            )
         for rule in version.release.released_rules:
             for name, column in zip(rule.names, rule.columns, strict=True):
                 passed = passed_releases(sources, version.release.source, column.name)

@@ -268,20 +268,20 @@ def _targets(
 def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
     """Return what refers to a column of a release of the study, however the two are treated."""
     for version in versions:
-        for rule, written in zip(version.release.rules, _written(version), strict=False):
-            if not written or not rule.is_released:
-                continue
+        for rule, at, written in _written(version):
             for other in versions:
                 for held in other.release.rules:
-                    if held.columns[0].identity in written and held is not rule:
-                        yield Reference(
-                            version.entry.name,
-                            rule.columns[0],
-                            rule.names[0],
-                            other.entry.name,
-                            held.columns[0],
-                            _stay_equal(rule) and _stay_equal(held),
-                        )
+                    for key in held.columns:
+                        is_it = key.identity in written or (key.origins & written)
+                        if is_it and not (held is rule and key is rule.columns[at]):
+                            yield Reference(
+                                version.entry.name,
+                                rule.columns[at],
+                                rule.names[at],
+                                other.entry.name,
+                                key,
+                                len(rule.columns) == 1 and _stay_equal(rule) and _stay_equal(held),
+                            )
 
 
 def _stay_equal(rule: BoundRule) -> bool:
@@ -293,8 +293,8 @@ def _stay_equal(rule: BoundRule) -> bool:
     return rule.is_released and meeting(rule) is None and not is_hidden
 
 
-def _written(version: Version) -> Iterator[frozenset[str]]:
-    """Return what each line of a release refers to: columns of tables, the last and those between."""
+def _written(version: Version) -> Iterator[tuple[BoundRule, int, frozenset[str]]]:
+    """Return what each released column refers to: columns of tables, the last and those between."""
     said = {
         column.name: rule.references
         for rule in version.statement.rules
@@ -302,16 +302,17 @@ def _written(version: Version) -> Iterator[frozenset[str]]:
         if rule.references is not None
     }
     keys = Sources(version.engine).foreign_keys
-    for rule in version.release.rules:
-        reference = said.get(rule.columns[0].name)
-        if reference is None:
-            yield frozenset()
-            continue
-        found = {base_column(reference.table, reference.column)}
-        at: str | None = rule.columns[0].identity
-        while at in keys and (at := base_column(*keys[at])) not in found:
-            found.add(at)
-        yield frozenset(found)
+    for rule in version.release.released_rules:
+        for place, column in enumerate(rule.columns):
+            reference = said.get(column.name)
+            found = set()
+            if reference is not None:
+                found.add(base_column(reference.table, reference.column))
+            at: str | None = column.identity
+            while at in keys and (at := base_column(*keys[at])) not in found:
+                found.add(at)
+            if found:
+                yield rule, place, frozenset(found)
 
 
 def _linkable(statement: CreateStudy) -> str:

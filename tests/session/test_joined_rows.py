@@ -179,3 +179,87 @@ def test_a_member_that_carries_names_of_another_release_is_refused(here: Owner) 
     with pytest.raises(BindError, match=r"'visit' of r\.v carries names that b\.v made") as caught:
         here.execute("CREATE STUDY s OF r.patients, r.v PERSON p")
     assert caught.value.code == "carried_names"
+
+
+def test_a_table_that_is_not_asked_joins_its_own_rows(here: Owner) -> None:
+    """Only visits know the episode: labs - visit - episode - visit - labs, ACROSS labs alone."""
+    rows = [
+        (100 * p + at, p, 10 * p + at // 2, test)
+        for p in range(5)
+        for at, test in enumerate(["hiv", "hiv", "flu", "flu"] if p == 0 else ["hiv", "flu"] * 2)
+    ]
+    table(
+        here,
+        "visits",
+        "visit INTEGER PRIMARY KEY, id INTEGER, episode INTEGER",
+        [one[:3] for one in rows],
+    )
+    table(here, "labs", "visit INTEGER, test VARCHAR", [(one[0], one[3]) for one in rows])
+    here.execute(
+        "CREATE RELEASE r.visits FROM visits (id KEY OF p AS pseudonym(), visit NEUTRAL AS pseudonym(),"
+        " episode NEUTRAL OF episode AS pseudonym());"
+        "CREATE RELEASE r.labs FROM labs (visit KEY REFERENCES visits (visit) AS pseudonym(), test QUASI)"
+    )
+    with pytest.raises(Refused, match="would be left out"):
+        publish(here, "r.visits, r.labs", "UNTIL k = 5 ACROSS r.labs")
+
+
+@pytest.mark.parametrize("who", ["another", "oneself"])
+def test_rows_that_name_the_same_person_are_joined(here: Owner, who: str) -> None:
+    """One's own rows with the same escort; or those that name oneself, and those that do not."""
+    rows = []
+    for p in range(5):
+        for at, test in enumerate(["hiv", "hiv", "flu", "flu"] if p == 0 else ["hiv", "flu"] * 2):
+            if who == "another":
+                rows.append((p, 100 + 2 * p + at // 2, test))
+            else:
+                rows.append((p, p if (test == "hiv") == (p == 0) else 100 + p, test))
+    table(here, "labs", "id INTEGER, other INTEGER, test VARCHAR", rows)
+    here.execute(
+        "CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), other NEUTRAL OF p AS pseudonym(),"
+        " test QUASI)"
+    )
+    with pytest.raises(Refused, match="would be left out"):
+        publish(here, "r.labs")
+
+
+def test_tables_that_are_joined_by_two_columns_at_once(here: Owner) -> None:
+    rows = [
+        (p, 10 * p + s, "AB"[d], ["low", "high"][s == d], ["bad", "good"][(s == d) ^ (p == 0)])
+        for p in range(5)
+        for s in (0, 1)
+        for d in (0, 1)
+    ]
+    columns = "id INTEGER, stay INTEGER, drug VARCHAR"
+    table(here, "prescribed", f"{columns}, dose VARCHAR", [one[:4] for one in rows])
+    table(here, "given", f"{columns}, effect VARCHAR", [(*one[:3], one[4]) for one in rows])
+    links = (
+        "id KEY OF p AS pseudonym(), stay NEUTRAL OF stay AS pseudonym(),"
+        " drug NEUTRAL OF drug AS pseudonym()"
+    )
+    here.execute(
+        f"CREATE RELEASE r.prescribed FROM prescribed ({links}, dose QUASI);"
+        f"CREATE RELEASE r.given FROM given ({links}, effect QUASI)"
+    )
+    with pytest.raises(Refused, match="would be left out"):
+        publish(here, "r.prescribed, r.given")
+
+
+def test_a_pseudonym_that_is_cut_later_is_refused(here: Owner) -> None:
+    table(here, "labs", "id INTEGER, visit INTEGER, test VARCHAR", [(1, 1, "x")])
+    here.execute(
+        "CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), test QUASI,"
+        " visit NEUTRAL AS pseudonym() THEN partial(left => 8))"
+    )
+    with pytest.raises(BindError, match="a pseudonym that another treatment changes"):
+        here.execute("CREATE STUDY s OF r.labs PERSON p UNTIL k = 5")
+
+
+def test_a_member_whose_persons_are_names_is_refused(here: Owner) -> None:
+    here.execute("CREATE TABLE persons AS SELECT 'p' || i AS id, 30 AS age FROM range(9) t(i)")
+    here.execute(
+        "CREATE RELEASE r.persons FROM persons (id KEY OF q AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.again FROM r.persons (id KEY OF q AS keep(), age QUASI)"
+    )
+    with pytest.raises(BindError, match="nobody can tell who is who"):
+        here.execute("CREATE STUDY s OF r.persons, r.again PERSON q")

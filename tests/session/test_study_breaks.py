@@ -414,3 +414,90 @@ def test_the_member_with_the_other_person_is_named_whichever_it_is(here: Owner) 
     for members in ("r.one, r.two", "r.two, r.one"):
         with pytest.raises(BindError, match=r"the KEY of 'r.one' is of 'clerk', not of 'person'"):
             here.execute(f"CREATE STUDY s OF {members} PERSON person")
+
+
+@pytest.mark.parametrize(
+    ("made", "changed", "names"),
+    [
+        (
+            (
+                "CREATE TABLE v AS SELECT i::INTEGER AS visit, (i % 100)::INTEGER AS id, (i % 4)::INTEGER AS doctor"
+                " FROM range(1000) t(i);"
+                "CREATE RELEASE r.v FROM v (id KEY OF p AS pseudonym(), visit NEUTRAL AS pseudonym(),"
+                " doctor NEUTRAL AS pseudonym())"
+            ),
+            "UPDATE v SET doctor = doctor + 1",
+            "visit",
+        ),
+        (
+            (
+                "CREATE TABLE v (id INTEGER, nr INTEGER, pain INTEGER, PRIMARY KEY (id, nr));"
+                "INSERT INTO v SELECT i % 100, i // 100, i % 7 FROM range(1000) t(i);"
+                "CREATE RELEASE r.v FROM v (id KEY OF p AS pseudonym(), nr NEUTRAL, pain NEUTRAL)"
+            ),
+            "UPDATE v SET pain = pain + 1",
+            "nr",
+        ),
+    ],
+)
+def test_rows_stay_chosen_while_what_names_them_stays(
+    here: Owner, made: str, changed: str, names: str
+) -> None:
+    here.execute(f"{made}; CREATE STUDY s OF r.v AT MOST 1 ROWS PER p PERSON p")
+    publish(here, "one.duckdb")
+    here.execute(changed)
+    publish(here, "two.duckdb")
+    one, two = (set(ask(f"SELECT id, {names} FROM r.v", f"{n}.duckdb")) for n in ("one", "two"))
+    assert one == two
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT visit::BIGINT AS visit, id, ward FROM visits)",
+        "(SELECT * FROM visits UNION ALL SELECT * FROM visits WHERE false)",
+    ],
+)
+def test_references_are_followed_through_casts_and_unions(here: Owner, source: str) -> None:
+    here.execute(
+        "CREATE TABLE visits (visit INTEGER PRIMARY KEY, id INTEGER, ward VARCHAR);"
+        "CREATE TABLE labs (visit INTEGER REFERENCES visits (visit), id INTEGER, test VARCHAR);"
+        "INSERT INTO visits SELECT 200 + i, i // 3, 'A' FROM range(30) t(i);"
+        "INSERT INTO labs SELECT 200 + i, i // 3, 'x' FROM range(30) t(i);"
+        f"CREATE RELEASE r.visits FROM {source}"
+        " (visit NEUTRAL OF visit AS pseudonym(), id KEY OF p AS pseudonym(), ward QUASI);"
+        "CREATE RELEASE r.labs FROM labs (visit NEUTRAL OF visit REFERENCES visits (visit) AS pseudonym(),"
+        " id KEY OF p AS pseudonym(), test QUASI);"
+        "CREATE STUDY s OF r.visits AT MOST 1 ROWS PER p, r.labs PERSON p UNTIL k = 2"
+    )
+    publish(here)
+    assert ask("SELECT count(*), count(visit) FROM r.labs") == [(30, 10)]
+
+
+def test_references_of_a_group_of_columns_are_null_too(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE visits (visit INTEGER PRIMARY KEY, id INTEGER, ward VARCHAR);"
+        "INSERT INTO visits SELECT 200 + i, i // 3, 'A' FROM range(30) t(i);"
+        "CREATE TABLE labs (first INTEGER REFERENCES visits (visit), last INTEGER REFERENCES visits (visit),"
+        " id INTEGER, test VARCHAR);"
+        "INSERT INTO labs SELECT 200 + 3 * i, 201 + 3 * i, i, 'x' FROM range(10) t(i);"
+        "CREATE RELEASE r.visits FROM visits (visit NEUTRAL, id KEY OF p AS pseudonym(), ward QUASI);"
+        "CREATE RELEASE r.labs FROM labs ((first, last) NEUTRAL, id KEY OF p AS pseudonym(), test QUASI);"
+        "CREATE STUDY s OF r.visits AT MOST 1 ROWS PER p, r.labs PERSON p UNTIL k = 2"
+    )
+    publish(here)
+    there = "(SELECT visit FROM r.visits)"
+    names = f"count(*) FILTER (first NOT IN {there}) + count(*) FILTER (last NOT IN {there})"
+    assert ask(f"SELECT {names} FROM r.labs") == [(0,)]
+
+
+def test_persons_that_are_named_by_a_word_in_the_treatment_are_null(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE persons AS SELECT i AS id, CASE WHEN i = 0 THEN 99 ELSE 30 END AS age,"
+        " CASE WHEN i > 0 THEN 0 END AS mother FROM range(10) t(i);"
+        "CREATE RELEASE r.p FROM persons (id KEY OF p AS pseudonym(), age QUASI,"
+        " mother NEUTRAL AS pseudonym(entity => 'p'));"
+        "CREATE STUDY s OF r.p PERSON p UNTIL k = 5 SUPPRESS AT MOST 50 PERCENT"
+    )
+    publish(here)
+    assert ask("SELECT count(*), count(mother) FROM r.p") == [(9, 0)]
