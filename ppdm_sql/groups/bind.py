@@ -60,6 +60,14 @@ def bind_grouping(
         seen.add(key)
     person = next((rule.columns[0] for rule in rules if rule.role is Role.KEY), None)
     when = bind_when(clause.when, columns) if clause.when is not None else None
+    bounded = next((one for one in clause.columns if one.levels is not None), None)
+    if bounded is not None and options["method"] == "mondrian":
+        raise BindError(
+            "method = 'mondrian' has no levels",
+            bounded.column.span,
+            "leave LEVEL out, or the method",
+            code="bad_option",
+        )
     return Grouping(
         grouped,
         targets,
@@ -99,7 +107,7 @@ def _grouped(
         )
     hierarchy = _hierarchy(column.hierarchy, hierarchies)
     _check_kind(hierarchy, rule.columns[0], column.hierarchy or column.column)
-    return GroupedColumn(rule.columns[0], rule.names[0], hierarchy, span)
+    return GroupedColumn(rule.columns[0], rule.names[0], hierarchy, span, column.levels)
 
 
 def _check_fixed(rules: Sequence[BoundRule]) -> None:

@@ -54,6 +54,8 @@ class GroupedColumn:
     """The name under which it is released."""
     hierarchy: Hierarchy
     span: Span | None = field(default=None, compare=False, repr=False)
+    levels: tuple[int, int] | None = None
+    """Between which levels the owner wants it; None: any."""
 
 
 @dataclass(frozen=True, slots=True)

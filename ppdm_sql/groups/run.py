@@ -95,6 +95,7 @@ class Generalizing:
             share,
             _loss(self.grouping),
             on_progress=lambda share: self.on_stage(f"searching the lattice, {share:.0%} settled"),
+            box=self._box(coded),
         )
         return recode_node(coded, outcome)
 
@@ -152,8 +153,28 @@ class Generalizing:
         """Return every node that reaches the targets while none below it does."""
         _, coded, _ = self._treated()
         return search.list_minimal(
-            coded.problem, self.targets(), self.grouping.share, _loss(self.grouping)
+            coded.problem,
+            self.targets(),
+            self.grouping.share,
+            _loss(self.grouping),
+            box=self._box(coded),
         )
+
+    def _box(self, coded: Coded) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the lowest and the highest levels that the owner wants."""
+        low, high = [], []
+        for column, height in zip(self.grouping.columns, coded.problem.heights, strict=True):
+            first, last = column.levels or (0, height)
+            if last > height:
+                raise BindError(
+                    f"there is no level {last} of '{column.name}': its levels go from 0 to {height}",
+                    column.span,
+                    f"write LEVEL {height} for the last one, where everything is *",
+                    code="bad_hierarchy",
+                )
+            low.append(first)
+            high.append(last)
+        return tuple(low), tuple(high)
 
     def targets(self) -> tuple[Target, ...]:
         """Return the targets, their columns by number."""
@@ -293,6 +314,8 @@ class Generalizing:
         fixed = [str(name) for name, _ in fixed_quasi(self.version.release)]
         targets = ", ".join(str(target) for target in self.grouping.targets)
         hint = "lower the targets, or allow more rows to be suppressed"
+        if any(column.levels is not None for column in self.grouping.columns):
+            hint += "; LEVEL may be too low: EXPLAIN HIERARCHIES lists what is possible without it"
         if fixed:
             hint += f"; these QUASI columns are not generalized and split the classes: {', '.join(fixed)}"
         return Refused(

@@ -66,7 +66,23 @@ def parse_targets(cursor: Cursor) -> tuple[TargetClause, ...]:
 
 def _column(cursor: Cursor) -> GeneralizedColumn:
     column = ColumnName(*cursor.name("the name of a column"))
-    return GeneralizedColumn(column, _using(cursor))
+    return GeneralizedColumn(column, _using(cursor), _levels(cursor))
+
+
+def _levels(cursor: Cursor) -> tuple[int, int] | None:
+    """Take LEVEL n [TO m], if it is there."""
+    if not cursor.take("LEVEL"):
+        return None
+    word = cursor.word
+    low = parse_number(cursor)
+    high = parse_number(cursor) if cursor.take("TO") else low
+    if not (isinstance(low, int) and isinstance(high, int) and 0 <= low <= high):
+        cursor.fail(
+            "levels are whole numbers from 0 on, the lower one first",
+            "write LEVEL 2, or LEVEL 1 TO 3",
+            word.span,
+        )
+    return int(low), int(high)
 
 
 def _using(cursor: Cursor) -> ColumnName | None:

@@ -216,12 +216,17 @@ def _rule(rule: ColumnRule) -> str:
 
 def _generalize(clause: GeneralizeClause) -> str:
     columns = ", ".join(
-        _name(column.column.name) + _using(column.hierarchy) for column in clause.columns
+        _name(column.column.name) + _using(column.hierarchy) + _between(column.levels)
+        for column in clause.columns
     )
     # A line of its own: the condition may end in a comment.
     when = f"\n    WHEN {clause.when.text}\n" if clause.when else "\n"
     targets = ", ".join(_target(target) for target in clause.targets)
     return f"GENERALIZE {columns}{when}    UNTIL {targets}\n    SUPPRESS AT MOST {clause.percent!r} PERCENT"
+
+
+def _between(levels: tuple[int, int] | None) -> str:
+    return "" if levels is None else f" LEVEL {levels[0]} TO {levels[1]}"
 
 
 def _target(target: TargetClause) -> str:

@@ -9,6 +9,15 @@ Levels: TypeAlias = tuple[int, ...]
 """A node: one level an axis."""
 
 
+Box: TypeAlias = tuple[Levels, Levels]
+"""A lowest and a highest node."""
+
+
+def whole(heights: Levels) -> Box:
+    """Return the box of the whole lattice."""
+    return (0,) * len(heights), heights
+
+
 def volume(low: Levels, high: Levels) -> int:
     """Return how many nodes a box has."""
     return math.prod(top - bottom + 1 for bottom, top in zip(low, high, strict=True))

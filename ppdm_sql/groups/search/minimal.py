@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.groups.search.boxes import Levels, halve, volume
+from ppdm_sql.groups.search.boxes import Box, Levels, halve, volume, whole
 from ppdm_sql.groups.search.nodes import Checker
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def list_minimal(
     loss: Loss,
     time_limit_s: float = 60,
     on_progress: Callable[[float], None] | None = None,
+    box: Box | None = None,
 ) -> MinimalNodes:
     """Find every node that reaches the targets while no node below it does.
 
@@ -60,9 +61,9 @@ def list_minimal(
     """
     listing = _Listing(Checker(problem, tuple(targets), suppression, loss))
     deadline = time.monotonic() + time_limit_s
-    top = tuple(axis.height for axis in problem.axes)
-    boxes = [((0,) * len(top), top)]
-    open_nodes = problem.nodes
+    box = box or whole(problem.heights)
+    boxes = [box]
+    nodes = open_nodes = volume(*box)
     is_proven = True
     while boxes:
         if time.monotonic() > deadline:
@@ -74,10 +75,10 @@ def list_minimal(
         open_nodes += sum(volume(*half) for half in halves)
         boxes += halves
         if on_progress is not None:
-            on_progress(1 - open_nodes / problem.nodes)
+            on_progress(1 - open_nodes / nodes)
     return MinimalNodes(
         found=tuple(sorted(listing.nodes(), key=lambda node: (round(node.loss, 12), node.levels))),
-        nodes=problem.nodes,
+        nodes=nodes,
         checked=listing.checker.checked,
         is_proven=is_proven,
     )

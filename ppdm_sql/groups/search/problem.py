@@ -107,6 +107,11 @@ class Problem:
         return int(self.rows.sum())
 
     @property
+    def heights(self) -> tuple[int, ...]:
+        """The last level of each axis."""
+        return tuple(axis.height for axis in self.axes)
+
+    @property
     def nodes(self) -> int:
         """How many nodes the lattice has."""
         count = 1

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from ppdm_sql.groups.search.boxes import Levels, halve, volume, with_level
+from ppdm_sql.groups.search.boxes import Box, Levels, halve, volume, whole, with_level
 from ppdm_sql.groups.search.nodes import Checked, Checker
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def search_optimal(
     loss: Loss,
     time_limit_s: float = 60,
     on_progress: Callable[[float], None] | None = None,
+    box: Box | None = None,
 ) -> SearchResult:
     """Find the node of least loss that reaches the targets.
 
@@ -73,8 +74,10 @@ def search_optimal(
         loss: The loss to minimize.
         time_limit_s: When to stop looking and hand over the best node so far.
         on_progress: Told now and then which share of the lattice is settled.
+        box: The part of the lattice to search; by default all of it.
     """
-    search = _Search(Checker(problem, tuple(targets), suppression, loss), time_limit_s)
+    box = box or whole(problem.heights)
+    search = _Search(Checker(problem, tuple(targets), suppression, loss), time_limit_s, box)
     is_proven = True
     for settled in search.run():
         if on_progress is not None:
@@ -84,7 +87,7 @@ def search_optimal(
             break
     if search.best is None:
         return SearchResult(
-            None, 1.0, None, None, 0, problem.nodes, search.checker.checked, is_proven
+            None, 1.0, None, None, 0, volume(*box), search.checker.checked, is_proven
         )
     best_loss, levels = search.best
     classes, suppressed = search.checker.classes(levels)
@@ -94,7 +97,7 @@ def search_optimal(
         classes=classes,
         suppressed=suppressed,
         suppressed_rows=int(problem.rows[suppressed].sum()),
-        nodes=problem.nodes,
+        nodes=volume(*box),
         checked=search.checker.checked,
         is_proven=is_proven,
     )
@@ -103,7 +106,8 @@ def search_optimal(
 class _Search:
     """The state of one search: what is checked, what is best, which boxes are open."""
 
-    def __init__(self, checker: Checker, time_limit_s: float) -> None:
+    def __init__(self, checker: Checker, time_limit_s: float, box: Box) -> None:
+        self._box = box
         self.checker = checker
         self.best: tuple[float, Levels] | None = None
         self._offsets = checker.losses.offsets
@@ -118,9 +122,9 @@ class _Search:
 
     def run(self) -> Iterator[float]:
         """Search to the end; yield the settled share of the lattice, again and again."""
-        top = tuple(axis.height for axis in self.checker.problem.axes)
-        yield from self._descend(top)
-        yield from self._prove(top)
+        bottom, top = self._box
+        yield from self._descend(bottom, top)
+        yield from self._prove(bottom, top)
 
     def _check(self, levels: Levels) -> Checked:
         known = self._known.get(levels)
@@ -131,7 +135,7 @@ class _Search:
                 self.best = found if self.best is None else min(self.best, found)
         return known
 
-    def _descend(self, levels: Levels) -> Iterator[float]:
+    def _descend(self, bottom: Levels, levels: Levels) -> Iterator[float]:
         """Walk down from the top, each time to the best node one level below.
 
         It ends at a good node, against which most boxes are dropped at once.
@@ -140,7 +144,7 @@ class _Search:
         while at.is_allowed:
             below = []
             for axis, level in enumerate(levels):
-                if level:
+                if level > bottom[axis]:
                     lower = with_level(levels, axis, level - 1)
                     if (checked := self._check(lower)).is_allowed:
                         below.append((checked.loss, lower))
@@ -150,10 +154,9 @@ class _Search:
             levels = min(below)[1]
             at = self._check(levels)
 
-    def _prove(self, top: Levels) -> Iterator[float]:
+    def _prove(self, bottom: Levels, top: Levels) -> Iterator[float]:
         """Settle boxes, those with the lowest bound first, until none can win."""
         turn = count()  # equal bounds: first come, first served
-        bottom = (0,) * len(top)
         nodes = volume(bottom, top)
         open_nodes = nodes
         boxes = [(0.0, next(turn), bottom, top)]

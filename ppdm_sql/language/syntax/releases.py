@@ -40,11 +40,13 @@ Source: TypeAlias = TableSource | FileSource | QuerySource
 
 @dataclass(frozen=True, slots=True)
 class GeneralizedColumn:
-    """One column behind GENERALIZE: `zip USING zip_digits`."""
+    """One column behind GENERALIZE: `zip USING zip_digits LEVEL 1 TO 3`."""
 
     column: ColumnName
     hierarchy: ColumnName | None = None
     """The name behind USING."""
+    levels: tuple[int, int] | None = None
+    """Between which levels; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
