@@ -91,7 +91,9 @@ def _noises(
 
 
 def _is_noise(versions: EarlierVersions, column: PublishedColumn) -> bool:
-    return any(one.adds_noise for one in traits_of_column(versions.releases, column))
+    # What a shuffle gives a row has nothing to do with its own value, however often it is drawn.
+    traits = traits_of_column(versions.releases, column)
+    return any(one.adds_noise and one.stays_near for one in traits)
 
 
 def _columns(versions: EarlierVersions, version: Version, what: str) -> frozenset[str]:

@@ -177,9 +177,12 @@ def statistics_query(
     them anyway. `more` are aggregates over the source that are asked for beside.
     """
     aggregates = _counts(plan.release, more or {}) if stage == 0 else {}
+    key = row_key_of(plan.release, stage)
     for rule, step in plan.release.stage(stage):
-        for name, aggregate in step.treatment.statistics(inputs_of(rule, stage)).items():
-            aggregates[parameter_column(step.slot, name)] = aggregate
+        wanted = dict(step.treatment.statistics(inputs_of(rule, stage)))
+        if step.treatment.traits.uses_row_key and key is not None:
+            wanted |= step.treatment.row_statistics(inputs_of(rule, stage), key.copy())
+        aggregates |= {parameter_column(step.slot, name): tree for name, tree in wanted.items()}
     if not aggregates:
         return None
     return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(

@@ -21,9 +21,11 @@ from ppdm_sql.treatments.partial import Partial
 from ppdm_sql.treatments.pram import Pram
 from ppdm_sql.treatments.pseudonym import Pseudonym
 from ppdm_sql.treatments.random_round import RandomRound
+from ppdm_sql.treatments.rank_swap import RankSwap
 from ppdm_sql.treatments.rotation import Rotation
 from ppdm_sql.treatments.round import Round
 from ppdm_sql.treatments.scaling import Scaling
+from ppdm_sql.treatments.shuffle import Shuffle
 from ppdm_sql.treatments.suppress import Suppress
 from ppdm_sql.treatments.traits import UNKNOWN
 from ppdm_sql.treatments.translation import Translation
@@ -54,6 +56,8 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     BottomCode,
     Partial,
     Pram,
+    RankSwap,
+    Shuffle,
     Scaling,
     Rotation,
     Hybrid,

@@ -115,6 +115,12 @@ class Treatment:
         """Return aggregates by name: what it must know of its columns. No parameter is in them."""
         return {}
 
+    def row_statistics(
+        self, inputs: Sequence[exp.Expr], row_key: exp.Expr
+    ) -> Mapping[str, exp.Expr]:
+        """Return more aggregates, for treatments that must know whose row a value is in."""
+        return {}
+
     def draw(self, statistics: Statistics, keys: Keys, previous: Drawn | None) -> Drawn:
         """Fix the parameters; a refresh keeps them, because analysts know values made with them."""
         return self.draw_anew(statistics, keys) if previous is None else previous

@@ -20,9 +20,8 @@ INSTEAD = {
     "random": "noise(uniform(-5, 5)) adds a random number that is fixed for each row",
     "redact": "suppress() hides the values",
     "shift": "translation() adds one secret number, also to dates",
-    "shuffle": "rows are written in random order by PUBLISH; values are not exchanged between rows",
-    "swap": "values are not exchanged between rows; microaggregation(size => 5) gives groups of"
-    " similar rows one value",
+    "permute": "shuffle() gives each row the value of a random row",
+    "swap": "rank_swap(percent => 5) for numbers, shuffle() and pram(keep => 0.8) for others",
     "token": "pseudonym() gives equal values equal names that only the owner can make",
     "tokenize": "pseudonym() gives equal values equal names that only the owner can make",
     "topcode": "top_code(at => 90), bottom_code(at => 18)",

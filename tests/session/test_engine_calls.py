@@ -12,7 +12,7 @@ from ppdm_sql.release import version
 if TYPE_CHECKING:
     from ppdm_sql.owner import Owner
 
-MOST_FOR_GENERALIZE = 20
+MOST_FOR_GENERALIZE = 21  # one of them claims the store for the statement
 MOST_FOR_SHOW = 3
 
 

@@ -36,6 +36,10 @@ PAIRS = pa.scalar(
 )
 WORDS = pa.scalar(["a", "b", "c"], pa.list_(pa.string()))
 COUNTED = pa.scalar([("a", 3), ("b", 1)], pa.map_(pa.string(), pa.int64()))
+ROWS = pa.scalar(
+    [{"row": at, "original": str(at * at)} for at in range(8)],
+    pa.list_(pa.struct({"row": pa.int64(), "original": pa.string()})),
+)
 RANGE = {f"{end}_{at}": value for at in range(2) for end, value in (("low", 0), ("high", 90))}
 
 # What is written, the types of its columns, and what the source says of them.
@@ -57,6 +61,8 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "bottom_code": ("bottom_code(percent => 5)", ["DOUBLE"], {"limit": 18.0}),
     "partial": ("partial(left => 2)", ["VARCHAR"], {}),
     "pram": ("pram(keep => 0.8)", ["VARCHAR"], {"categories": COUNTED}),
+    "rank_swap": ("rank_swap(percent => 50)", ["DOUBLE"], {"rows": ROWS}),
+    "shuffle": ("shuffle()", ["VARCHAR"], {"rows": ROWS}),
     "scaling": ("scaling()", ["DOUBLE", "DOUBLE"], {}),
     "rotation": ("rotation()", ["DOUBLE", "DOUBLE"], {}),
     "hybrid": ("hybrid()", ["DOUBLE", "DOUBLE"], RANGE),
@@ -64,10 +70,18 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "mean_noise": ("mean_noise()", ["DOUBLE"], {"values": NUMBERS}),
     "microaggregation": ("microaggregation(size => 2)", ["DOUBLE", "DOUBLE"], {"values": PAIRS}),
 }
-DRAWN_AT_RANDOM = ["translation", "scaling", "rotation", "hybrid", "mapping"]
+DRAWN_AT_RANDOM = [
+    "translation",
+    "scaling",
+    "rotation",
+    "hybrid",
+    "mapping",
+    "rank_swap",
+    "shuffle",
+]
 DRAWN_ALIKE = ["scaling", "rotation", "mapping", "pseudonym", "noise", "date_shift", "random_round"]
-FACTS = {"groups", "smallest", "loss", "blocks"}
-"""What microaggregation keeps for its note."""
+FACTS = {"groups", "smallest", "loss", "blocks", "mark"}
+"""What microaggregation keeps for its note, and an exchange for the ledger."""
 
 
 @dataclass
