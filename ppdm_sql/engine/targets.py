@@ -57,6 +57,7 @@ DUCKDB = SqlTarget(
         exp.Right,
         exp.Length,
         exp.Replace,
+        exp.SplitPart,
         exp.Sign,
         exp.Extract,
     },

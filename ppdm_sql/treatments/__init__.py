@@ -8,9 +8,12 @@ from ppdm_sql.errors import TreatmentError
 from ppdm_sql.treatments.age_at import AgeAt
 from ppdm_sql.treatments.date_shift import DateShift
 from ppdm_sql.treatments.digit_shift import BitMinus, BitPlus
+from ppdm_sql.treatments.email import Email
+from ppdm_sql.treatments.encrypt import Encrypt
 from ppdm_sql.treatments.generalized_column import Generalize
 from ppdm_sql.treatments.graded_grouping import GradedGrouping
 from ppdm_sql.treatments.hybrid import Hybrid
+from ppdm_sql.treatments.ip import Ip
 from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.treatments.limit_code import BottomCode, TopCode
 from ppdm_sql.treatments.mapping import Mapping
@@ -44,6 +47,8 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     GradedGrouping,
     Mapping,
     Pseudonym,
+    Email,
+    Encrypt,
     BitPlus,
     BitMinus,
     Translation,
@@ -55,6 +60,7 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     TopCode,
     BottomCode,
     Partial,
+    Ip,
     Pram,
     RankSwap,
     Shuffle,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlglot import exp
 
@@ -50,15 +50,22 @@ class Pseudonym(Treatment):
         mixes_columns=False, has_secret_number=False, links_rows=True, renames=True,
         draws_from_keys=True,
     )  # fmt: skip
-    kinds = (Kind.INTEGER, Kind.TEXT, Kind.UUID, Kind.ENUM, Kind.DATE, Kind.DECIMAL)
-    arguments = (
+    kinds: ClassVar[tuple[Kind, ...]] = (
+        Kind.INTEGER,
+        Kind.TEXT,
+        Kind.UUID,
+        Kind.ENUM,
+        Kind.DATE,
+        Kind.DECIMAL,
+    )
+    arguments: ClassVar[tuple[ArgumentSpec, ...]] = (
         whole_number("length", 16, 6, LONGEST),
         text("prefix", lambda _: ""),
         ArgumentSpec("entity", _key_of),
     )
     releases = VARCHAR
     kernels = (Kernel("ppdm_pseudonym", ("VARCHAR", "VARCHAR"), "VARCHAR", pseudonym),)
-    not_agreed = None  # a key is derived without looking at the column
+    not_agreed: ClassVar[str | None] = None  # a key is derived without looking at the column
 
     length: int
     prefix: str = field(repr=False)

@@ -1,4 +1,5 @@
 """The SQL of releases: `sql/<case>/release.sql` is run, `sql/<case>/duckdb.sql` is its SELECT.
+`sql/<case>/setup.sql`, where there is one, is run before.
 
 Every SELECT is also run, and must give what the view gives. `PPDM_WRITE_GOLDEN=1` writes them
 anew; read the difference before it is kept.
@@ -52,6 +53,9 @@ def case(request: pytest.FixtureRequest) -> Iterator[Case]:
     (made,) = (s for s in parse_script(script) if isinstance(s, CreateRelease))
     with ppdm_sql.connect(":memory:") as owner:
         owner.execute(PEOPLE)
+        setup = folder / "setup.sql"
+        if setup.exists():
+            owner.execute(setup.read_text(encoding="utf-8"))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ppdm_sql.PrivacyWarning)
             owner.execute(script)

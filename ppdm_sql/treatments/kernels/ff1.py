@@ -40,17 +40,6 @@ def lengths(radix: int) -> tuple[int, int]:
 
 def encrypt(key: bytes, radix: int, digits: Digits, tweak: Blocks) -> Digits:
     """Return the digits of each row encrypted; each row has a tweak, all as long."""
-    return _network(key, radix, digits, tweak, range(_ROUNDS), is_back=False)
-
-
-def decrypt(key: bytes, radix: int, digits: Digits, tweak: Blocks) -> Digits:
-    """Return what `encrypt` was given."""
-    return _network(key, radix, digits, tweak, range(_ROUNDS - 1, -1, -1), is_back=True)
-
-
-def _network(
-    key: bytes, radix: int, digits: Digits, tweak: Blocks, rounds: range, *, is_back: bool
-) -> Digits:
     size = digits.shape[1]
     left = size // 2
     right = size - left
@@ -59,12 +48,10 @@ def _network(
     aes = Cipher(algorithms.AES(key), modes.ECB()).encryptor().update  # noqa: S305 - blocks differ
     state = _after_tweak(aes, _first_block(radix, size, left, tweak.shape[1]), tweak, width)
     a, b = _number(radix, digits[:, :left]), _number(radix, digits[:, left:])
-    for at in rounds:
-        inner, outer = (a, b) if is_back else (b, a)
+    for at in range(_ROUNDS):
         modulus = np.uint64(radix ** (left if at % 2 == 0 else right))
-        y = _remainder(_digest(aes, state, at, inner, width)[:, :taken], modulus)
-        mixed = (outer + (modulus - y if is_back else y)) % modulus
-        a, b = (mixed, inner) if is_back else (inner, mixed)
+        y = _remainder(_digest(aes, state, at, b, width)[:, :taken], modulus)
+        a, b = b, (a + y) % modulus
     return np.hstack((_digits(radix, a, left), _digits(radix, b, right)))
 
 

@@ -1,4 +1,4 @@
-"""FF1 beside the sample vectors of NIST, and its own inverse."""
+"""FF1 beside the sample vectors of NIST."""
 
 from __future__ import annotations
 
@@ -47,14 +47,10 @@ def test_samples_of_nist(bits: int, radix: int, tweak: str, plain: str, secret: 
     key = bytes.fromhex(KEYS[bits])
     found = ff1.encrypt(key, radix, digits(plain), bytes_of(tweak))
     assert "".join(ALPHABET[digit] for digit in found[0]) == secret
-    back = ff1.decrypt(key, radix, found, bytes_of(tweak))
-    assert back.tolist() == digits(plain).tolist()
 
 
 @given(st.data(), st.integers(2, 62), st.integers(0, 40))
-def test_rows_are_encrypted_each_by_itself_and_come_back(
-    data: st.DataObject, radix: int, tweak: int
-) -> None:
+def test_rows_are_encrypted_each_by_itself(data: st.DataObject, radix: int, tweak: int) -> None:
     """Over all lengths that are allowed: the halves stay below what 64 bits can hold."""
     size = data.draw(st.integers(*ff1.lengths(radix)))
     row = st.lists(st.integers(0, radix - 1), min_size=size, max_size=size)
@@ -63,7 +59,6 @@ def test_rows_are_encrypted_each_by_itself_and_come_back(
     found = ff1.encrypt(b"k" * 32, radix, values, tweaks)
     assert found.min() >= 0
     assert found.max() < radix
-    assert ff1.decrypt(b"k" * 32, radix, found, tweaks).tolist() == values.tolist()
     alone = [
         ff1.encrypt(b"k" * 32, radix, values[at : at + 1], tweaks[at : at + 1])[0].tolist()
         for at in range(len(values))

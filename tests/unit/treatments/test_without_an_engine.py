@@ -49,6 +49,8 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "graded_grouping": ("graded_grouping(bands => [0, 10, 40])", ["DOUBLE"], {}),
     "mapping": ("mapping()", ["VARCHAR"], {"categories": WORDS, "rows": 9}),
     "pseudonym": ("pseudonym(prefix => 'P-')", ["VARCHAR"], {}),
+    "email": ("email(prefix => 'P-', at_least => 2)", ["VARCHAR"], {"addresses": WORDS}),
+    "encrypt": ("encrypt(keep_prefix => 2)", ["VARCHAR"], {}),
     "bit_plus": ("bit_plus()", ["INTEGER"], {}),
     "bit_minus": ("bit_minus()", ["INTEGER"], {}),
     "translation": ("translation()", ["DOUBLE", "DOUBLE"], RANGE),
@@ -60,6 +62,7 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "top_code": ("top_code(at => 90, shown => 'label')", ["DOUBLE"], {}),
     "bottom_code": ("bottom_code(percent => 5)", ["DOUBLE"], {"limit": 18.0}),
     "partial": ("partial(left => 2)", ["VARCHAR"], {}),
+    "ip": ("ip(v4 => 16)", ["VARCHAR"], {}),
     "pram": ("pram(keep => 0.8)", ["VARCHAR"], {"categories": COUNTED}),
     "rank_swap": ("rank_swap(percent => 50)", ["DOUBLE"], {"rows": ROWS}),
     "shuffle": ("shuffle()", ["VARCHAR"], {"rows": ROWS}),
@@ -79,7 +82,9 @@ DRAWN_AT_RANDOM = [
     "rank_swap",
     "shuffle",
 ]
-DRAWN_ALIKE = ["scaling", "rotation", "mapping", "pseudonym", "noise", "date_shift", "random_round"]
+DRAWN_ALIKE = [
+    "scaling", "rotation", "mapping", "pseudonym", "encrypt", "noise", "date_shift", "random_round",
+]  # fmt: skip
 FACTS = {"groups", "smallest", "loss", "blocks", "mark"}
 """What microaggregation keeps for its note, and an exchange for the ledger."""
 
@@ -194,7 +199,7 @@ def test_the_others_say_why_sites_cannot_agree_or_have_nothing_to_agree_on(word:
     drawn = treatment.draw(statistics, AGREED, None)
     is_fixed = word in (
         "keep", "suppress", "bit_plus", "bit_minus", "graded_grouping",
-        "truncate", "age_at", "round", "top_code", "partial",
+        "truncate", "age_at", "round", "top_code", "partial", "ip",
     )  # fmt: skip
     assert (treatment.why_not_agreed() is None) == is_fixed
     assert is_fixed or drawn.parameters or drawn.tables
