@@ -127,16 +127,19 @@ def _unchanged(release: Release) -> Iterator[_Column]:
     has_untouched = grouping is not None and grouping.when is not None
     for rule in release.released_rules:
         # A KEY that leaves as it is has a warning of its own.
-        is_shown = all(one.shows_originals or one.shows_some_originals for one in rule.traits) or (
-            rule.is_generalized and has_untouched
-        )
+        is_shown = all(
+            one.treatment.traits.shows_originals
+            or one.treatment.traits.shows_some_originals
+            or one.treatment.leaves_most_rows
+            for one in rule.steps
+        ) or (rule.is_generalized and has_untouched)
         if rule.role is Role.KEY or not is_shown:
             continue
         for name, column in zip(rule.names, rule.columns, strict=True):
             kind = column.type.kind
             if (kind is Kind.DECIMAL and column.type.decimals == 0) or str(column.type) == "BIGNUM":
                 kind = Kind.INTEGER
-            if str(column.type).startswith(("TIME", "BIT")):
+            if str(column.type).startswith(("TIME", "BIT", "INTERVAL")):
                 kind = Kind.TIMESTAMP
             if kind in _LOOKED_AT or kind in _CONTINUOUS:
                 yield _Column(name, column.name, kind, number, rule.span)

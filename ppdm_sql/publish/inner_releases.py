@@ -65,7 +65,7 @@ def inner_columns(releases: Releases, version: Version) -> Mapping[str, tuple[In
             found[name.text] = tuple(
                 Inner(one, inner)
                 for release, inner in sorted(passed, key=str)
-                if (one := opened[release]) is not None
+                if (one := opened[release]) is not None and not _reads(sources, one, version)
             )
     return found
 
@@ -95,6 +95,22 @@ def classes_below(releases: Releases, version: Version) -> Iterator[str]:
             f"{version.entry.name}: it reads {name}, whose classes cannot be counted together with those"
             " of other publications through it; publish the release itself"
         )
+
+
+def _reads(sources: Sources, one: Version, other: Version) -> bool:
+    """Whether a release reads another one: that one cannot read it.
+
+    Of two whose sources nobody can follow, each may; then the one that was made first does not.
+    """
+    if one.entry.name == other.entry.name:
+        return True
+    back = (
+        passed_releases(sources, one.release.source, column.name)
+        for rule in one.release.rules
+        for column in rule.columns
+    )
+    is_read = any(release == other.entry.name for found in back for release, _ in found)
+    return is_read and one.entry.release_id > other.entry.release_id
 
 
 def _open(releases: Releases, name: QualifiedName) -> Version | None:

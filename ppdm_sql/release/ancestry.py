@@ -73,13 +73,20 @@ def passed_releases(
 ) -> frozenset[tuple[QualifiedName, Name]]:
     """Return the releases that a column may come through, each with its column there.
 
-    Where that cannot be followed, all columns of all releases that are read.
+    Where that cannot be followed, all columns of all releases that are read: those of whose tables
+    DuckDB reads every one.
     """
     if isinstance(source, FileSource):
         return frozenset()
     walk = _Walk(catalog)
     walk.of_source(source, column)
-    releases = {view for view, _ in walk.passed if catalog.is_release(view)}
+    read = set(catalog.base_tables(source))
+    releases = {
+        view
+        for view in {view for view, _ in walk.passed}
+        if catalog.is_release(view)
+        and (not read or read.issuperset(catalog.base_tables(TableSource(view))))
+    }
     return frozenset(
         (QualifiedName(view.parts[1:]), name) for view, name in walk.passed if view in releases
     )
@@ -112,9 +119,12 @@ class _Walk(Reading):
             return found or unknown_column(column)
         self.passed.add((relation.name, column))
         query = parse_query(relation.view_sql)
-        if relation.has_renamed_columns:
-            query = placed(query, names.index(column), column) if column in names else None
         inner = _Walk(self.catalog, relation.name.parts[:2], self.passed, self.steps)
+        if relation.has_renamed_columns:
+            picked = placed(query, names.index(column), column) if column in names else None
+            if picked is None:  # SELECT * behind a list of columns: which is which, nobody says
+                return inner._lost(column, query)
+            query = picked
         return inner.of_query(query, column, scope.inside(ctes={}, levels=()))
 
     def of_query(self, query: exp.Expr | None, column: Name, scope: Scope) -> set[str]:

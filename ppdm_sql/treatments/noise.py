@@ -65,6 +65,8 @@ _LARGEST_FACTOR = 1e6
 _NUMBERS = ("VARCHAR", "BIGINT", "DOUBLE", "DOUBLE")
 _DRAWN = ("BIGINT", "BIGINT", "BIGINT", "DOUBLE")
 _PER = ("value", "person")
+_FEW = 10
+"""Percent of the rows: with noise on fewer, a column is released as it is."""
 _BOUND_TO_ALL = 3
 """The formula from which noise depends on everything that it hides."""
 """Units of the column's scale below which the noise would be rounded away in many rows."""
@@ -161,6 +163,11 @@ class Noise(NumberTreatment):
     def leaves_rows(self) -> bool:
         """Whether only a share of the rows gets noise."""
         return self.rho is not None
+
+    @property
+    def leaves_most_rows(self) -> bool:
+        """Whether more than nine of ten rows get none."""
+        return self.rho is not None and self.rho < _FEW
 
     def disclosed(self, drawn: Drawn, index: int = 0) -> str | None:
         """Return the distribution, and how it is applied."""

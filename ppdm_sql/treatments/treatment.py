@@ -201,6 +201,11 @@ class Treatment:
         """Whether it leaves some rows as they are, and does not show which."""
         return False
 
+    @property
+    def leaves_most_rows(self) -> bool:
+        """Whether more than nine of ten rows are released as they are."""
+        return False
+
     def link(self) -> str:
         """Return what two treatments must share for their values to meet; never shown.
 
