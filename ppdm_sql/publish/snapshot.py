@@ -22,6 +22,7 @@ from ppdm_sql.names import STORE_CATALOG, Name
 from ppdm_sql.release.compile import rows_with, source_table
 from ppdm_sql.release.version import released
 from ppdm_sql.treatments.kernels.shuffle import shuffle
+from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -147,7 +148,7 @@ def _carried(version: Version) -> tuple[dict[str, exp.Expr], tuple[tuple[str, Na
     identifiers: list[tuple[str, Name]] = []
     for rule in version.release.rules:
         if rule.role is Role.KEY:
-            carried[PERSON] = _of_source(rule.columns[0].name)
+            carried[PERSON] = exact(_of_source(rule.columns[0].name), rule.columns[0].type)
         elif rule.role is Role.IDENTIFIER:
             for column, name in zip(rule.columns, rule.names, strict=True):
                 kept = f"ppdm_identifier_{len(identifiers)}"
@@ -159,6 +160,13 @@ def _carried(version: Version) -> tuple[dict[str, exp.Expr], tuple[tuple[str, Na
     if grouping is not None and grouping.when is not None:
         carried[HIGH] = high_flag(grouping.when)
     return carried, tuple(identifiers)
+
+
+def exact(person: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return whom a row is about, letter by letter: a column that ignores case would mix persons."""
+    if type_.kind is not Kind.TEXT:
+        return person
+    return exp.Collate(this=person, expression=exp.to_identifier("C", quoted=True))
 
 
 def _of_source(name: Name) -> exp.Column:

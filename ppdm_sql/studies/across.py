@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ppdm_sql.publish.snapshot import Snapshot
     from ppdm_sql.studies.study import Study, StudyTarget
 
-_ALL, _COUNT, _VALUES, _VALUE = "a", "n", "v", "value"
+_ALL, _COUNT, _ROW, _WHO = "a", "n", "r", "who"
 
 
 @dataclass(frozen=True)
@@ -74,37 +74,38 @@ class Across:
 
     @contextmanager
     def persons_alike(self, at: int, target: StudyTarget) -> Iterator[exp.Select]:
-        """Give the persons in classes that have fewer than l different values."""
-        holder = next(s for s in self.snapshots if s.version.entry.name == target.release)
-        value = column_of(sensitive_column(at), ROWS)
-        values = exp.select(named(person_of(ROWS), PERSON), named(value, _VALUE))
-        values = values.distinct().from_(holder.rows())
-        shown = [column_of(_shown(index), _ALL) for index in self._places()]
-        found = exp.Count(this=exp.Distinct(expressions=[column_of(_VALUE, _VALUES)]))
-        missing = exp.Is(this=column_of(_VALUE, _VALUES), expression=exp.null())
-        different = exp.Add(
-            this=found, expression=exp.cast(exp.func("BOOL_OR", missing, dialect="duckdb"), "INT")
+        """Give the persons in classes where rows that show the same have fewer than l values.
+
+        Not all values of a class are counted: a ward may say which of them a row has.
+        """
+        place = next(
+            place
+            for place, one in enumerate(self.snapshots)
+            if one.version.entry.name == target.release
         )
-        is_it = (
-            exp.NullSafeEQ(this=one.copy(), expression=column_of(_shown(index), _VALUES))
-            for index, one in enumerate(shown)
-        )
-        with self._together(None) as together:
-            everybody = together.subquery(_quoted(_ALL))
-            few = exp.select(*(named(one, _shown(index)) for index, one in enumerate(shown)))
-            few = few.from_(everybody)
-            few = few.join(
-                values.subquery(_quoted(_VALUES)), on=_same(_ALL, _VALUES), join_type="left"
+        with joined_by_person(
+            self.study, self.snapshots, None, self.connecting, (place, sensitive_column(at))
+        ) as joined:
+            persons, rows = (
+                joined.persons.subquery(_quoted(_ALL)),
+                joined.rows.subquery(_quoted(_ROW)),
             )
-            few = few.group_by(*(one.copy() for one in shown))
+            same = exp.EQ(this=column_of(_WHO, _ALL), expression=column_of(_WHO, _ROW))
+            different = exp.Count(this=exp.Distinct(expressions=[column_of("sensitive", _ROW)]))
+            few = exp.select(column_of(SHOWN, _ALL)).distinct().from_(persons)
+            # A class of persons without any such row discloses that they have none.
+            few = few.join(rows, on=same, join_type="left").group_by(
+                column_of(SHOWN, _ALL), column_of("row", _ROW)
+            )
             few = few.having(exp.LT(this=different, expression=_number(int(target.clause.value))))
-            persons = exp.select(column_of(PERSON, _ALL)).from_(everybody.copy())
-            yield persons.join(few.subquery(_quoted(_VALUES)), on=exp.and_(*is_it))
+            is_in = exp.In(this=column_of(SHOWN, _ALL), query=few.subquery())
+            yield exp.select(column_of(PERSON, _ALL)).from_(persons.copy()).where(is_in)
 
     def _sized(self, together: exp.Select) -> exp.Select:
         """Return each person with how many show the same."""
         shown = [column_of(_shown(index), _ALL) for index in self._places()]
-        size = exp.Window(this=exp.Count(this=exp.Star()), partition_by=shown)
+        # Rows of nobody are no person: they fill up no class.
+        size = exp.Window(this=exp.Count(this=column_of(PERSON, _ALL)), partition_by=shown)
         rows = together.subquery(_quoted(_ALL))
         return exp.select(column_of(PERSON, _ALL), named(size, _COUNT)).from_(rows)
 
@@ -121,11 +122,11 @@ class Across:
         }
         with joined_by_person(self.study, self.snapshots, left_out, self.connecting) as joined:
             select = exp.select(column_of(PERSON, _ALL), named(column_of(SHOWN, _ALL), _shown(0)))
-            yield select.from_(joined.subquery(_quoted(_ALL)))
+            yield select.from_(joined.persons.subquery(_quoted(_ALL)))
 
     def _side_by_side(self, without: tuple[Snapshot, Name] | None) -> exp.Select:
         everybody: exp.Query | None = None
-        for snapshot in self.snapshots:
+        for snapshot in (*self.snapshots, *self.connecting):
             rows = exp.select(named(person_of(ROWS), PERSON)).distinct().from_(snapshot.rows())
             everybody = rows if everybody is None else exp.union(everybody, rows, distinct=True)
         assert everybody is not None

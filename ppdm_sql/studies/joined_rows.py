@@ -10,22 +10,16 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named, table_of
-from ppdm_sql.language.syntax import Role
-from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
-from ppdm_sql.studies.kept_beside import (
-    child_column,
-    other_column,
-    other_persons,
-    parent_column,
-)
+from ppdm_sql.studies.kept_beside import kept_column, person_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,38 +33,36 @@ _ENDS = 2
 """Things that a row must name to lead from one to another."""
 _TEMPORARY = "ppdm_joined"
 _WHO, _SHOWN, _TIMES, _TABLE, _VALUE = "who", "shown", "n", "tbl", "value"
+_SENSITIVE, _ROW = "sensitive", "row"
+_MANY = 4
+"""Columns that name things, up to which each choice of them is looked at."""
 _BEFORE = "b"
 
 
 def joining_columns(study: Study, snapshot: Snapshot) -> list[tuple[str, str]]:
-    """Return the columns of a snapshot that name something beside whose a row is, and what they meet.
+    """Return the columns of a snapshot that name something, and what they meet.
 
-    Released pseudonyms; and what refers to another release, or is referred to, under any treatment
-    that leaves equal values equal: by the originals, which stand beside the rows.
+    Released pseudonyms; and the originals of what is released so that equal values stay equal.
     """
-    version = snapshot.version
-    release = version.release
-    person = release.key.whose if release.key is not None else ""
-    found = [
-        (rule.names[0].text, meets)
-        for rule in release.released_rules
-        if rule.role is not Role.KEY and (meets := meeting(rule)) is not None
+    return [
+        (one.name.text if one.is_pseudonym else kept_column(one.original), one.meets)
+        for one in study.naming[snapshot.version.entry.name].things
     ]
-    for at, one in enumerate(study.references):
-        if one.column.whose == person or not one.is_joinable:
-            continue
-        meets = f"{one.parent} {one.key.name.folded}"
-        if one.child == version.entry.name:
-            found.append((child_column(at), meets))
-        elif one.parent == version.entry.name and (parent_column(at), meets) not in found:
-            known = {met for _, met in found}
-            found += [(parent_column(at), meets)] if meets not in known else []
-    return found
 
 
 def are_joined(study: Study, snapshots: Sequence[Snapshot]) -> bool:
     """Whether rows of one person can be joined by something else than who they are about."""
     return any(joining_columns(study, one) for one in snapshots)
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What persons show, and what each of their rows does."""
+
+    persons: exp.Select
+    """Each person, a number for the person, and one for what their joined rows show."""
+    rows: exp.Select
+    """The number of a person, one for what a row shows, and one for its sensitive value."""
 
 
 @contextmanager
@@ -79,44 +71,66 @@ def joined_by_person(
     snapshots: Sequence[Snapshot],
     without: Mapping[int, Name] | None = None,
     connecting: Sequence[Snapshot] = (),
-) -> Iterator[exp.Select]:
+    sensitive: tuple[int, str] | None = None,
+) -> Iterator[Joined]:
     """Give each person with a number for what their joined rows show.
 
-    Rows of `connecting` tables are joined through, and show nothing themselves.
+    Rows of `connecting` tables are joined through, and show nothing themselves. `sensitive` is the
+    place of a table and a column of it whose values are kept beside what its rows show.
 
     Everything is a hash of 64 bits, and what several rows show the sum of theirs: it has no order,
     so that nothing is sorted. Rows of a person that show the same are one row with a count.
     """
-    connecting = _between(study, snapshots, connecting)
-    everything = [*snapshots, *connecting]
-    most = max(len(joining_columns(study, one)) for one in everything)
-    links = most + most * (most - 1) // 2
-    rows = [
-        _rows(study, at, one, most, (without or {}).get(at)) for at, one in enumerate(snapshots)
-    ]
-    rows += [
-        _rows(study, at, one, most, None, shows=False)
-        for at, one in enumerate(connecting, start=len(snapshots))
-    ]
+    everybody = [*snapshots, *connecting]
+    tables = _used(study, snapshots, _between(study, snapshots, connecting))
+    links = Links.of([columns for _, columns in tables])
+    rows = []
+    for at, (snapshot, columns) in enumerate(tables):
+        is_asked = at < len(snapshots)
+        value = sensitive[1] if sensitive is not None and sensitive[0] == at else None
+        left = (without or {}).get(at)
+        shown = what_a_row_shows(snapshot, left) if is_asked else exp.Literal.string("")
+        rows.append(_rows(study, at, snapshot, columns, links, shown, value))
     engine = snapshots[0].version.engine
     first = exp.select("*").from_(_all(rows).subquery(_BEFORE))
-    through = most if connecting else 0
+    through = links.single if len(tables) > len(snapshots) else 0
     with (
         _pruned(engine, first, through, len(snapshots)) as pruned,
         _settled(engine, pruned, links) as settled,
     ):
-        is_asked = exp.LT(this=_column(_TABLE), expression=exp.Literal.number(len(snapshots)))
+        asked = exp.LT(this=_column(_TABLE), expression=exp.Literal.number(len(snapshots)))
         persons = exp.select(_WHO, named(_summed(_of_row()), _SHOWN)).from_(table_of(settled))
-        persons = persons.where(is_asked).group_by(_WHO)
-        names = [
-            exp.select(named(person_of(ROWS), PERSON)).distinct().from_(one.rows())
-            for one in snapshots
-        ]
-        owners = exp.select(_column(PERSON), named(_hash(_column(PERSON)), _WHO)).distinct()
-        owners = owners.from_(_all(names).subquery("everybody"))
+        persons = persons.where(asked).group_by(_WHO)
+        # As they are: numbers are told apart faster than texts.
+        names = [exp.select(column_of(PERSON, ROWS)).from_(one.rows()) for one in everybody]
+        each = exp.select(_column(PERSON)).distinct().from_(_all(names).subquery("everybody"))
+        person = exp.cast(_column(PERSON), "VARCHAR")
+        owners = exp.select(named(person, PERSON), named(_hash(person.copy()), _WHO))
+        owners = owners.from_(each.subquery("each"))
         on = exp.EQ(this=column_of(_WHO, "o"), expression=column_of(_WHO, "p"))
-        query = exp.select(column_of(PERSON, "o"), named(column_of(_SHOWN, "p"), SHOWN))
-        yield query.from_(owners.subquery("o")).join(persons.subquery("p"), on=on)
+        query = exp.select(
+            column_of(PERSON, "o"), column_of(_WHO, "o"), named(column_of(_SHOWN, "p"), SHOWN)
+        )
+        # Whom the tables say nothing of is in a class with those of whom they say nothing, too.
+        query = query.from_(owners.subquery("o")).join(
+            persons.subquery("p"), on=on, join_type="left"
+        )
+        of_rows = exp.select(_WHO, named(_of_row(), _ROW), _SENSITIVE).from_(table_of(settled))
+        place = exp.Literal.number(sensitive[0] if sensitive is not None else -1)
+        yield Joined(query, of_rows.where(exp.EQ(this=_column(_TABLE), expression=place)))
+
+
+def _used(
+    study: Study, snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]
+) -> list[tuple[Snapshot, list[tuple[str, str]]]]:
+    """Return the tables with what joins their rows: what one row alone names joins nothing."""
+    tables = [(one, joining_columns(study, one)) for one in (*snapshots, *connecting)]
+    times = Counter(meets for _, columns in tables for _, meets in columns)
+    return [
+        (one, [(name, meets) for name, meets in columns
+               if times[meets] > 1 or _is_repeated(one, name)])
+        for one, columns in tables
+    ]  # fmt: skip
 
 
 def _between(
@@ -213,20 +227,21 @@ def _count(engine: Engine, table: QualifiedName) -> int:
 
 
 @contextmanager
-def _settled(engine: Engine, rows: exp.Select, links: int) -> Iterator[QualifiedName]:
+def _settled(engine: Engine, rows: exp.Select, links: Links) -> Iterator[QualifiedName]:
     """Pass on what rows show until that tells no more rows apart.
 
     Where no row names two things, nothing comes further than to those that name the same one.
     """
     with ExitStack() as stack:
         table = stack.enter_context(engine.temporary_table(_TEMPORARY, rows))
-        different = _different(engine, table) if links >= _ENDS else 0
-        while True:
-            things = _things(table, links)
+        is_far = links.count >= _ENDS
+        different = _different(engine, table) if is_far else 0
+        while links.count:
+            things = _things(table, links.count)
             refined = _refined(table, links).with_("things", as_=things, materialized=True)
             with stack.pop_all():  # what was shown before goes when the rest is there
                 table = stack.enter_context(engine.temporary_table(_TEMPORARY, refined))
-            if links < _ENDS:
+            if not is_far:
                 break
             before, different = different, _different(engine, table)
             if different == before:
@@ -244,44 +259,109 @@ def _of_row() -> exp.Expr:
     return _hash(_column(_TABLE), _column(_SHOWN))
 
 
-def _links(columns: list[tuple[str, str]], most: int) -> list[tuple[tuple[str, str], ...]]:
-    """Return what rows are joined by: each column, at `most` of them, and each two of them at once."""
+@dataclass(frozen=True, slots=True)
+class Links:
+    """How many columns it takes to join the rows of all tables."""
+
+    single: int
+    """By one thing."""
+    several: int
+    """By several things at once."""
+    turned: int
+    """By two of one kind, where another row has them the other way round."""
+
+    @classmethod
+    def of(cls, tables: Sequence[Sequence[tuple[str, str]]]) -> Links:
+        """Return what the tables take that name most."""
+        return cls(
+            max(map(len, tables)),
+            max(len(_several(one)) for one in tables),
+            max(len(_turned(one)) for one in tables),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many of them rows name things by; what is turned is only looked up."""
+        return self.single + self.several
+
+
+def _several(columns: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], ...]]:
+    """Return what rows are joined by at once: each choice of two or more columns.
+
+    Of many columns those of two, of three, and all.
+    """
     ordered = sorted(columns, key=lambda one: one[1])
-    nothing: list[tuple[tuple[str, str], ...]] = [()] * (most - len(columns))
-    return [*((one,) for one in columns), *nothing, *combinations(ordered, 2)]
+    every = len(ordered)
+    sizes = range(2, every + 1) if every <= _MANY else (2, 3, every)
+    return [chosen for size in sizes for chosen in combinations(ordered, size)]
+
+
+def _turned(columns: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], ...]]:
+    """Return each two columns that name things of one kind, the second one first."""
+    return [(two, one) for one, two in _alike(columns)]
+
+
+def _alike(columns: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    ordered = sorted(columns, key=lambda one: one[1])
+    return [(one, two) for one, two in combinations(ordered, 2) if one[1] == two[1]]
 
 
 def _rows(
-    study: Study, at: int, snapshot: Snapshot, most: int, without: Name | None, shows: bool = True
+    study: Study,
+    at: int,
+    snapshot: Snapshot,
+    columns: Sequence[tuple[str, str]],
+    links: Links,
+    cells: exp.Expr,
+    value: str | None,
 ) -> exp.Select:
     """Return what the rows of a table show, and hashes of what they name."""
     person = person_of(ROWS)
+    others = study.naming[snapshot.version.entry.name].persons
+    seen: list[exp.Expr] = [
+        exp.EQ(this=column_of(person_column(one.original), ROWS), expression=person.copy())
+        for one in others
+    ]
+    # What a row names twice can be seen in it.
+    seen += [
+        exp.NullSafeEQ(this=_text(one), expression=_text(two))
+        for (one, _), (two, _) in _alike(columns)
+    ]
     shown: dict[str, exp.Expr] = {
         _TABLE: exp.Literal.number(at),
         _WHO: _hash(person),
-        _SHOWN: _hash(
-            what_a_row_shows(snapshot, without) if shows else exp.Literal.string(""),
-            *(
-                exp.EQ(this=column_of(other_column(place), ROWS), expression=person.copy())
-                for place, _ in enumerate(other_persons(snapshot.version))
-            ),
-        ),
+        _SHOWN: _hash(cells, *seen),
+        _SENSITIVE: _nothing() if value is None else _hash(column_of(value, ROWS)),
     }
-    for place, things in enumerate(_links(joining_columns(study, snapshot), most)):
-        values = [exp.cast(column_of(name, ROWS), "VARCHAR") for name, _ in things]
-        words = [exp.Literal.string(meets) for _, meets in things]
-        is_known = exp.and_(
-            exp.true(),
-            *(exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())) for value in values),
-        )
-        named_thing = _hash(*words, *values, person.copy())
-        shown[_link(place)] = exp.case().when(is_known, named_thing) if things else _nothing()
-    for place in range(len(shown) - 3, most + most * (most - 1) // 2):
-        shown[_link(place)] = _nothing()
+    named_by = [
+        *_filled([(one,) for one in columns], links.single),
+        *_filled(_several(columns), links.several),
+        *_filled(_turned(columns), links.turned),
+    ]
+    for place, things in enumerate(named_by):
+        shown[_link(place)] = _thing(things, person) if things else _nothing()
     keys = list(shown.values())
     select = exp.select(*(named(tree, name) for name, tree in shown.items()))
     select = select.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())
     return select.group_by(*(tree.copy() for tree in keys[1:]))
+
+
+def _filled(
+    things: Sequence[tuple[tuple[str, str], ...]], count: int
+) -> list[tuple[tuple[str, str], ...]]:
+    return [*things, *([()] * (count - len(things)))]
+
+
+def _thing(things: Sequence[tuple[str, str]], person: exp.Expr) -> exp.Expr:
+    """Return a hash of what a row of a person names; NULL where it does not name all of it."""
+    values = [_text(name) for name, _ in things]
+    words = [exp.Literal.string(meets) for _, meets in things]
+    are_known = (exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())) for value in values)
+    return exp.case().when(exp.and_(*are_known), _hash(*words, *values, person.copy()))
+
+
+def _text(name: str) -> exp.Expr:
+    return exp.cast(column_of(name, ROWS), "VARCHAR")
 
 
 def _things(table: QualifiedName, links: int) -> exp.Select:
@@ -297,11 +377,12 @@ def _things(table: QualifiedName, links: int) -> exp.Select:
     return select.from_(_all(naming).subquery("naming")).group_by(_VALUE)
 
 
-def _refined(table: QualifiedName, links: int) -> exp.Select:
+def _refined(table: QualifiedName, links: Links) -> exp.Select:
     """Return what rows show together with what is shown of the things that they name."""
-    things = [f"t{place}" for place in range(links)]
+    places = range(links.count + links.turned)
+    things = [f"t{place}" for place in places]
     shown = _hash(column_of(_SHOWN, _BEFORE), *(column_of(_SHOWN, one) for one in things))
-    kept = [_TABLE, _WHO, _TIMES, *(_link(place) for place in range(links))]
+    kept = [_TABLE, _WHO, _TIMES, _SENSITIVE, *map(_link, places)]
     select = exp.select(*(column_of(name, _BEFORE) for name in kept), named(shown, _SHOWN))
     select = select.from_(table_of(table, _BEFORE))
     for place, alias in enumerate(things):

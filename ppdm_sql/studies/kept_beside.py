@@ -13,12 +13,14 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.sources import Sources
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.release.version import Version
+    from ppdm_sql.studies.naming import Named
     from ppdm_sql.studies.study import Study
 
 ORDER = "ppdm_order"
@@ -29,13 +31,9 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
     """Return the originals of what refers and is referred to, of l, and of rows to choose."""
     name = version.entry.name
     kept: dict[str, exp.Expr] = {}
-    for at, column in enumerate(other_persons(version)):
-        kept[other_column(at)] = _text(column.columns[0].name.text)
-    for at, one in enumerate(study.references):
-        if one.child == name:
-            kept[child_column(at)] = _text(one.column.name.text)
-        if one.parent == name:
-            kept[parent_column(at)] = _text(one.key.name.text)
+    kept |= {kept_column(one): _text(one.text) for one in sorted(originals(study, name), key=str)}
+    for one in study.naming[name].persons:
+        kept[person_column(one.original)] = _as_person(version, one)
     for at, target in enumerate(study.targets):
         if target.column is not None and target.release == name:
             value = exp.column(exp.to_identifier(target.column.name.text, quoted=True))
@@ -49,24 +47,22 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
     return kept
 
 
-def other_persons(version: Version) -> list[BoundRule]:
-    """Return the released columns, beside the KEY, that name persons of the study."""
-    release = version.release
-    assert release.key is not None  # a study has no release without one
-    return [
-        rule
-        for rule in release.released_rules
-        if len(rule.columns) == 1
-        and rule.role is not Role.KEY
-        and names_persons(rule, release.key.whose)
-    ]
+def originals(study: Study, name: QualifiedName) -> set[Name]:
+    """Return the columns of a source whose values refer, are referred to, or name things."""
+    things = {one.original for one in study.naming[name].things if not one.is_pseudonym}
+    children = {one.column.name for one in study.references if one.child == name}
+    return things | children | {one.key.name for one in study.references if one.parent == name}
 
 
-def names_persons(rule: BoundRule, person: str) -> bool:
-    """Whether a column names persons of the study: by what it is, or by what its names are of."""
-    return rule.columns[0].whose == person or any(
-        step.treatment.names_alike and step.treatment.link() == person for step in rule.steps
-    )
+def _as_person(version: Version, named: Named) -> exp.Expr:
+    """Return what a column says of a person as the KEY is written: 007, '7' and 7.0 are one."""
+    key = version.release.key
+    assert key is not None  # a study has no release without one
+    column = exp.column(exp.to_identifier(named.original.text, quoted=True))
+    if key.type.kind is Kind.TEXT:
+        return exp.cast(column, "VARCHAR")
+    type_ = exp.DataType.build(key.type.text, dialect="duckdb")
+    return exp.cast(exp.TryCast(this=column, to=type_), "VARCHAR")
 
 
 def _told_apart_by(version: Version) -> list[str]:
@@ -108,24 +104,19 @@ def _are_unique(version: Version, names: list[str]) -> bool:
     return counts[0] == counts[1]
 
 
-def other_column(at: int) -> str:
-    """Return the name under which the original of a column that names persons is kept."""
-    return f"ppdm_study_o{at}"
+def kept_column(original: Name) -> str:
+    """Return the name under which the original of a column is kept."""
+    return f"ppdm_study_o_{original.folded}"
+
+
+def person_column(original: Name) -> str:
+    """Return the name under which it is kept whom a column names."""
+    return f"ppdm_study_p_{original.folded}"
 
 
 def sensitive_column(at: int) -> str:
     """Return the name under which the original of a target's column is kept."""
     return f"ppdm_study_l{at}"
-
-
-def child_column(at: int) -> str:
-    """Return the name under which the original of a reference is kept."""
-    return f"ppdm_study_c{at}"
-
-
-def parent_column(at: int) -> str:
-    """Return the name under which the original of what is referred to is kept."""
-    return f"ppdm_study_p{at}"
 
 
 def _beside(text: exp.Expr, other: exp.Expr) -> exp.Expr:

@@ -18,7 +18,7 @@ from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import Refused, plural
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.publish.shown_by_person import linked_k, person_of, persons_below
-from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR
+from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR, exact
 from ppdm_sql.publish.target_check import missed_persons
 from ppdm_sql.publish.write import Settled
 from ppdm_sql.release.compile import source_table
@@ -26,10 +26,9 @@ from ppdm_sql.studies.across import Across, apart
 from ppdm_sql.studies.kept_beside import (
     ORDER,
     carried,
-    child_column,
-    other_column,
-    other_persons,
-    parent_column,
+    kept_column,
+    originals,
+    person_column,
 )
 from ppdm_sql.studies.study import said_of
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.errors import Span
-    from ppdm_sql.names import QualifiedName
+    from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.publish.snapshot import Snapshot
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.keys import RootKey
@@ -112,8 +111,17 @@ class _Settling:
             for one in self.snapshots
             if (grouping := find_grouping(one.version.release)) is not None
             and grouping.person is not None
-            and linked_k(one) >= grouping.k > 1
+            and grouping.k > 1
+            and not self._is_one_row_each(one)  # there, classes of rows are those of persons
+            and linked_k(one) >= grouping.k
         ]
+
+    def _is_one_row_each(self, snapshot: Snapshot) -> bool:
+        person = column_of(PERSON, ROWS)
+        distinct = exp.Count(this=exp.Distinct(expressions=[person]))
+        alone = exp.EQ(this=distinct, expression=exp.Count(this=exp.Star()))
+        query = exp.select(named(alone, _COUNT)).from_(snapshot.rows())
+        return bool(self.engine.query(query).column(_COUNT)[0].as_py())
 
     def run(self) -> None:
         """Leave persons out, and rows, until all that is promised holds."""
@@ -126,9 +134,7 @@ class _Settling:
             self.rounds += 1
             self._delete_rows()
             forgotten = sum(map(self._forget_persons, self.snapshots))
-            forgotten += sum(
-                self._forget(at, reference) for at, reference in enumerate(self.study.references)
-            )
+            forgotten += sum(map(self._forget, self.study.references))
             if not self._find_more(bool(forgotten)):
                 break
         self.left = self._left()
@@ -222,37 +228,46 @@ class _Settling:
     def _forget_persons(self, snapshot: Snapshot) -> int:
         """Make NULL what names somebody who is left out, also where no row of theirs is referred to."""
         forgotten = 0
-        for at, rule in enumerate(other_persons(snapshot.version)):
+        for column in self.study.naming[snapshot.version.entry.name].persons:
             out = exp.select(PERSON_COLUMN.copy()).from_(table_of(self.out))
-            is_out = exp.In(this=exp.column(_name(other_column(at))), query=out.subquery())
-            name = exp.column(_name(rule.names[0].text))
+            whom = exp.column(_name(person_column(column.original)))
+            is_out = exp.In(this=whom.copy(), query=out.subquery())
+            name = exp.column(_name(column.name.text))
             is_named = exp.Not(this=exp.Is(this=name.copy(), expression=exp.null()))
             forgotten += self.engine.change(
                 exp.Update(
                     this=table_of(snapshot.table),
-                    expressions=[exp.EQ(this=name, expression=exp.null())],
+                    expressions=[
+                        exp.EQ(this=one, expression=exp.null())
+                        for one in (name, whom, *self._kept(snapshot, column.original))
+                    ],
                     where=exp.Where(this=exp.and_(is_named, is_out)),
                 )
             )
         return forgotten
 
+    def _kept(self, snapshot: Snapshot, original: Name) -> Iterator[exp.Expr]:
+        """Return where an original stands that is no longer named, if it is kept."""
+        if original in originals(self.study, snapshot.version.entry.name):
+            yield exp.column(_name(kept_column(original)))
+
     def _there(self, reference: Reference) -> exp.Query:
         """Return what a release can refer to in what goes out, of whichever release."""
         there: exp.Query | None = None
-        for at, one in enumerate(self.study.references):
+        for one in self.study.references:
             if (one.child, one.name) == (reference.child, reference.name):
                 parent = self.by_name[one.parent]
-                key = column_of(parent_column(at), ROWS)
+                key = column_of(kept_column(one.key.name), ROWS)
                 here = exp.select(key).from_(parent.rows())
                 here = here.where(exp.Not(this=exp.Is(this=key.copy(), expression=exp.null())))
                 there = here if there is None else exp.union(there, here, distinct=False)
         assert there is not None
         return there
 
-    def _forget(self, at: int, reference: Reference) -> int:
+    def _forget(self, reference: Reference) -> int:
         """Make a reference NULL where the row that it names does not go out; count those."""
         child = self.by_name[reference.child]
-        kept = exp.column(_name(child_column(at)))
+        kept = exp.column(_name(kept_column(reference.column.name)))
         is_known = exp.Not(this=exp.Is(this=kept.copy(), expression=exp.null()))
         is_there = exp.In(this=kept.copy(), query=self._there(reference).subquery())
         update = exp.Update(
@@ -335,7 +350,11 @@ def persons_of(snapshots: Sequence[Snapshot]) -> int:
     """Count the persons of all sources."""
     found: exp.Query | None = None
     for snapshot in snapshots:
-        rows = exp.select(named(_source_person(snapshot), PERSON)).distinct()
+        key = snapshot.version.release.key
+        assert key is not None  # a study has no release without one
+        # As it is: numbers are told apart faster than texts, and all KEYs of a study are alike.
+        whom = exact(column_of(key.name.text, ROWS), key.type)
+        rows = exp.select(named(whom, PERSON)).distinct()
         rows = rows.from_(source_table(snapshot.version.release.source, ROWS))
         found = rows if found is None else exp.union(found, rows, distinct=True)
     assert found is not None
@@ -362,7 +381,7 @@ def _replaced(table: QualifiedName, rows: exp.Select) -> exp.Create:
 def _source_person(snapshot: Snapshot) -> exp.Expr:
     key = snapshot.version.release.key
     assert key is not None  # a study has no release without one
-    return exp.cast(column_of(key.name.text, ROWS), "VARCHAR")
+    return exact(exp.cast(column_of(key.name.text, ROWS), "VARCHAR"), key.type)
 
 
 def _suppressed(snapshot: Snapshot) -> exp.Select | None:

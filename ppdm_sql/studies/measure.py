@@ -17,7 +17,7 @@ from ppdm_sql.publish.shown_by_person import person_of, quasi_columns
 from ppdm_sql.publish.snapshot import PERSON, ROWS
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.studies.across import Across
-from ppdm_sql.studies.kept_beside import child_column, parent_column
+from ppdm_sql.studies.kept_beside import kept_column
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ class Measuring:
             kept = snapshot.count()
             yield Figure(UTILITY, "rows_kept", name, kept / total if total else None,
                          "the share of the rows that goes out", total)  # fmt: skip
-        for at, one in enumerate(self.study.references):
+        for one in self.study.references:
             child, parent = self._of(one.child), self._of(one.parent)
             joined = _joined(
-                child.rows(), column_of(child_column(at), ROWS),
-                parent.rows(), parent_column(at),
+                child.rows(), column_of(kept_column(one.column.name), ROWS),
+                parent.rows(), kept_column(one.key.name),
             )  # fmt: skip
             before = _joined(
                 self._source(child), column_of(one.column.name.text, ROWS),

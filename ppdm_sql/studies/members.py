@@ -12,6 +12,7 @@ from ppdm_sql.names import Name
 from ppdm_sql.release.ancestry import passed_releases
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
+from ppdm_sql.treatments import traits_of
 from ppdm_sql.treatments.protocol import ENTITY
 from ppdm_sql.types import FITS_BIGINT
 
@@ -80,10 +81,7 @@ def _check_names(statement: CreateStudy, versions: tuple[Version, ...]) -> None:
     for version, member in zip(versions, statement.members, strict=True):
         for rule in version.release.released_rules:
             links = [one.treatment.link() for one in rule.steps if one.treatment.names_alike]
-            is_person = version.release.key is not None and (
-                rule.columns[0].whose == version.release.key.whose
-            )
-            if not links or is_person:  # who a row is about is counted anyway
+            if not links or rule.role is Role.KEY:  # who a row is about is counted anyway
                 continue
             if len(rule.steps) > len(links):
                 raise BindError(
@@ -117,7 +115,7 @@ def _check_carried(
         through = frozenset(
             one
             for one in passed_releases(sources, version.release.source, key.name)
-            if _names_things(releases, *one)
+            if _renames(releases, *one)
         )
         first = through if first is None else first
         if through != first:
@@ -140,6 +138,14 @@ def _check_carried(
                         "release the column from its table, with a pseudonym() of its own",
                         code="carried_names",
                     )
+
+
+def _renames(releases: Releases, name: QualifiedName, column: Name) -> bool:
+    """Whether a release shows persons under other names than its table."""
+    entry = catalog.find_entry(releases.engine, name)
+    listed = [] if entry is None else catalog.list_columns(releases.engine, entry)
+    words = [word for one in listed if Name(one.name) == column for word in one.treatments]
+    return any(not traits_of(word, releases.treatments).shows_originals for word in words)
 
 
 def _names_things(releases: Releases, name: QualifiedName, column: Name) -> bool:

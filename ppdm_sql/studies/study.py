@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, placed_at, suggest
 from ppdm_sql.language.script import parse_script
-from ppdm_sql.language.syntax import CreateStudy, Role
+from ppdm_sql.language.syntax import CreateStudy, Role, TableSource
 from ppdm_sql.language.unparse import unparse
-from ppdm_sql.lifecycle.make_version import meeting
 from ppdm_sql.publish.options import LINKABLE, RECIPIENT
-from ppdm_sql.release.lineage import base_column
+from ppdm_sql.release.lineage import base_column, column_identity, is_unfollowed
 from ppdm_sql.release.options import unknown_option
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.studies import list_studies, record_study
 from ppdm_sql.studies.members import check_members
+from ppdm_sql.studies.naming import find_naming
+from ppdm_sql.treatments.protocol import InputColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ppdm_sql.errors import Span
     from ppdm_sql.language.syntax import Member, TargetClause
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.studies import StoredStudy
-    from ppdm_sql.treatments.protocol import InputColumn
+    from ppdm_sql.studies.naming import Naming
 
 _COUNTED = ("k", "l")
 
@@ -55,8 +56,6 @@ class Reference:
     name: Name
     parent: QualifiedName
     key: InputColumn
-    is_joinable: bool = False
-    """Whether both are released so that equal values stay equal, other than as pseudonyms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +69,8 @@ class Study:
     across: tuple[QualifiedName, ...]
     """The releases whose rows are put together for the targets."""
     references: tuple[Reference, ...]
+    naming: Mapping[QualifiedName, Naming] = field(repr=False)
+    """What columns of each release name."""
     linkable: str = RECIPIENT
 
     @property
@@ -186,6 +187,7 @@ def bind_study(releases: Releases, statement: CreateStudy) -> Study:
         tuple(_targets(statement, versions, across)),
         across,
         tuple(_references(versions)),
+        find_naming(releases.engine, versions, [one.span for one in statement.members]),
         _linkable(statement),
     )
 
@@ -267,30 +269,34 @@ def _targets(
 
 def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
     """Return what refers to a column of a release of the study, however the two are treated."""
+    keys = [list(_keys(version)) for version in versions]
     for version in versions:
         for rule, at, written in _written(version):
-            for other in versions:
-                for held in other.release.rules:
-                    for key in held.columns:
-                        is_it = key.identity in written or (key.origins & written)
-                        if is_it and not (held is rule and key is rule.columns[at]):
-                            yield Reference(
-                                version.entry.name,
-                                rule.columns[at],
-                                rule.names[at],
-                                other.entry.name,
-                                key,
-                                len(rule.columns) == 1 and _stay_equal(rule) and _stay_equal(held),
-                            )
+            for other, there in zip(versions, keys, strict=True):
+                for key in there:
+                    is_it = key.identity in written or (key.origins & written)
+                    is_itself = other is version and key.name == rule.columns[at].name
+                    if is_it and not is_itself:
+                        yield Reference(
+                            version.entry.name,
+                            rule.columns[at],
+                            rule.names[at],
+                            other.entry.name,
+                            key,
+                        )
 
 
-def _stay_equal(rule: BoundRule) -> bool:
-    """Whether equal values of a column are released alike, and other ones mostly not."""
-    is_hidden = any(
-        one.is_always_null or one.adds_noise or one.generalizes or one.shows_means
-        for one in rule.traits
-    )
-    return rule.is_released and meeting(rule) is None and not is_hidden
+def _keys(version: Version) -> Iterator[InputColumn]:
+    """Return what others can refer to: columns of a release, and those of its source beside them."""
+    listed = [column for rule in version.release.rules for column in rule.columns]
+    yield from listed
+    sources, source = Sources(version.engine), version.release.source
+    known = {column.name for column in listed}
+    for column in sources.columns(source):
+        if column.name not in known:
+            identity = column_identity(sources, source, column.name)
+            if not is_unfollowed(frozenset({identity})):
+                yield InputColumn(column.name, column.type, identity)
 
 
 def _written(version: Version) -> Iterator[tuple[BoundRule, int, frozenset[str]]]:
@@ -301,16 +307,23 @@ def _written(version: Version) -> Iterator[tuple[BoundRule, int, frozenset[str]]
         for column in rule.columns
         if rule.references is not None
     }
-    keys = Sources(version.engine).foreign_keys
+    sources = Sources(version.engine)
+    keys = sources.foreign_keys
     for rule in version.release.released_rules:
         for place, column in enumerate(rule.columns):
             reference = said.get(column.name)
             found = set()
             if reference is not None:
+                there = TableSource(reference.table)
                 found.add(base_column(reference.table, reference.column))
-            at: str | None = column.identity
-            while at in keys and (at := base_column(*keys[at])) not in found:
-                found.add(at)
+                found.add(column_identity(sources, there, reference.column))
+            waiting = [column.identity, *(column.origins if len(column.origins) == 1 else ())]
+            while waiting:
+                at = waiting.pop()
+                end = base_column(*keys[at]) if at in keys else None
+                if end is not None and end not in found:
+                    found.add(end)
+                    waiting.append(end)
             if found:
                 yield rule, place, frozenset(found)
 

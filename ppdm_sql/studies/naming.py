@@ -1,0 +1,201 @@
+"""What released columns name beside whose a row is: other persons, and things that rows share.
+
+Whoever holds a study joins its rows by the visit, the ward, the doctor that they name. Pseudonyms
+name the same thing where they are drawn alike. Columns that are released so that equal values stay
+equal name the same thing where keys of the database or REFERENCES lead from one to the other, or
+both to a third, which need not be in the study; or where two releases show the same column.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ppdm_sql.errors import BindError
+from ppdm_sql.language.syntax import Role, TableSource
+from ppdm_sql.lifecycle.make_version import meeting
+from ppdm_sql.release.lineage import base_column, column_identity, is_unfollowed
+from ppdm_sql.release.sources import Sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.errors import Span
+    from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.release.model import BoundRule
+    from ppdm_sql.release.version import Version
+    from ppdm_sql.treatments.protocol import InputColumn
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A released column that names something."""
+
+    name: Name
+    original: Name
+    """The column of the source."""
+    meets: str
+    """What it names: equal values of two columns that meet are the same thing."""
+    is_pseudonym: bool
+    """Whether what is released is compared, and not the original."""
+    is_person: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """The columns of one release that name something."""
+
+    things: tuple[Named, ...] = ()
+    """What rows can be joined by; other persons, too."""
+    persons: tuple[Named, ...] = ()
+    """Those that name persons of the study, however they are treated."""
+
+
+def find_naming(
+    engine: Engine, versions: Sequence[Version], spans: Sequence[Span | None]
+) -> Mapping[QualifiedName, Naming]:
+    """Return what columns of each release name; raise where that cannot be told."""
+    finding = _Finding(Sources(engine), versions)
+    finding.tie()
+    return {
+        version.entry.name: finding.naming(version, span)
+        for version, span in zip(versions, spans, strict=True)
+    }
+
+
+@dataclass
+class _Finding:
+    sources: Sources
+    versions: Sequence[Version]
+    ties: _Ties = field(default_factory=lambda: _Ties())
+    held: Counter[str] = field(default_factory=Counter)
+    """In how many releases each is shown."""
+    persons: set[str] = field(default_factory=set)
+    """What the KEYs are."""
+
+    def tie(self) -> None:
+        for origin, (table, name) in self.sources.foreign_keys.items():
+            self.ties.tie(origin, base_column(table, name), refers=True)
+        for version in self.versions:
+            written = {
+                column.name: rule.references
+                for rule in version.statement.rules
+                for column in rule.columns
+                if rule.references is not None
+            }
+            for rule in version.release.rules:
+                for column in rule.columns:
+                    own = self._identity(version, column)
+                    for other in _origins(column):
+                        self.ties.tie(own, other)
+                    if column.entity:
+                        self.ties.tie(own, column.entity, refers=True)
+                    reference = written.get(column.name)
+                    if reference is not None:
+                        there = TableSource(reference.table)
+                        end = column_identity(self.sources, there, reference.column)
+                        self.ties.tie(own, end, refers=True)
+        for version in self.versions:
+            key = version.release.key
+            if key is not None:
+                self.persons.add(self.ties.what(self._identity(version, key)))
+            shown = {
+                self.ties.what(self._identity(version, column))
+                for rule in version.release.released_rules
+                for column in rule.columns
+            }
+            self.held.update(shown)
+
+    def naming(self, version: Version, span: Span | None) -> Naming:
+        release = version.release
+        things, persons = [], []
+        for rule in release.released_rules:
+            for at, column in enumerate(rule.columns):
+                if rule.role is Role.KEY:
+                    continue
+                one = self._named(version, rule, at)
+                if one is None:
+                    continue
+                if len(rule.columns) > 1 and any(trait.mixes_columns for trait in rule.traits):
+                    raise BindError(
+                        f"'{column.name}' of {version.entry.name} names something, and its treatment"
+                        " mixes it with other columns: what it joins cannot be counted",
+                        span,
+                        "write the column on a line of its own",
+                        code="carried_names",
+                    )
+                if one.is_person:
+                    persons.append(one)
+                if one.is_pseudonym or _stays_equal(rule):
+                    things.append(one)
+        return Naming(tuple(things), tuple(persons))
+
+    def _named(self, version: Version, rule: BoundRule, at: int) -> Named | None:
+        """Return what a column names, if anything."""
+        key = version.release.key
+        assert key is not None  # a study has no release without one
+        column = rule.columns[at]
+        what = self.ties.what(self._identity(version, column))
+        origins = {self.ties.what(one) for one in column.origins}
+        is_person = bool(self.persons & {what, *origins}) or names_persons(rule, at, key.whose)
+        meets = meeting(rule)
+        is_thing = self.ties.is_tied(what) or self.held[what] > 1
+        if meets is None and not is_thing and not is_person:
+            return None
+        shared = meets or ("person" if is_person else f"as it is: {what}")
+        return Named(rule.names[at], column.name, shared, meets is not None, is_person)
+
+    def _identity(self, version: Version, column: InputColumn) -> str:
+        if is_unfollowed(frozenset({column.identity})):
+            return f"{version.entry.name}: {column.name.folded}"  # nobody knows: it is no other one
+        return column.identity
+
+
+def _origins(column: InputColumn) -> Iterator[str]:
+    """Return the one column that a computed one is made of: a cast of a key is the key."""
+    if len(column.origins) == 1 and not is_unfollowed(column.origins):
+        yield from column.origins
+
+
+def names_persons(rule: BoundRule, at: int, person: str) -> bool:
+    """Whether a column names persons of the study: by what it is, or by what its names are of."""
+    return rule.columns[at].whose == person or any(
+        step.treatment.names_alike and step.treatment.link() == person for step in rule.steps
+    )
+
+
+def _stays_equal(rule: BoundRule) -> bool:
+    """Whether equal values of a column are released alike, and other ones mostly not."""
+    return not any(
+        one.is_always_null or one.adds_noise or one.generalizes or one.shows_means
+        for one in rule.traits
+    )
+
+
+@dataclass
+class _Ties:
+    """Columns that name the same thing, put together step by step."""
+
+    _above: dict[str, str] = field(default_factory=dict)
+    _tied: set[str] = field(default_factory=set)
+    """Those that refer to something, or are referred to."""
+
+    def what(self, one: str) -> str:
+        """Return the name that all columns share which are tied together."""
+        while one in self._above:
+            one = self._above[one]
+        return one
+
+    def tie(self, one: str, other: str, *, refers: bool = False) -> None:
+        ends = {self.what(one), self.what(other)}
+        first = min(ends)
+        for end in ends - {first}:
+            self._above[end] = first
+        if refers or ends & self._tied:
+            self._tied.add(first)
+
+    def is_tied(self, what: str) -> bool:
+        """Whether a key or REFERENCES leads from it or to it."""
+        return what in self._tied

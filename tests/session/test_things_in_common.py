@@ -1,0 +1,312 @@
+"""What rows of a person have in common, whatever says so: each case was published with a promise of k.
+
+Five persons are alike, and of one, person 0, two rows are the other way round: every row alone, and
+every two of its columns, look as those of the others do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ppdm_sql.errors import BindError, Refused
+from tests.session.test_joined_rows import publish
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ppdm_sql.owner import Owner
+
+pytestmark = pytest.mark.filterwarnings("ignore::ppdm_sql.errors.PrivacyWarning")
+
+PERSONS = "FROM range(6) a(p), range(2) b(s)"
+TEST = "['hiv', 'flu'][1 + (s + (p = 0)::INT) % 2]"
+SHOWN = ["", " AS translation(by => 1000)", " AS mapping()", " AS pseudonym()"]
+
+
+@pytest.fixture
+def here(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner:
+    monkeypatch.chdir(tmp_path)
+    return owner
+
+
+def refused(owner: Owner, members: str) -> None:
+    """A study that leaves nobody out does not go out; that of five does."""
+    with pytest.raises(Refused) as caught:
+        publish(owner, members)
+    assert caught.value.code == "target_missed"
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+@pytest.mark.parametrize("by", ["key", "reference", "view"])
+def test_rows_that_refer_to_a_table_outside_the_study(here: Owner, shown: str, by: str) -> None:
+    """Doctors have no persons: they cannot be in a study."""
+    key = " REFERENCES doctors (doctor)" if by == "key" else ""
+    said = {"key": "", "reference": " REFERENCES doctors (doctor)", "view": " REFERENCES d (nr)"}[
+        by
+    ]
+    here.execute(
+        "CREATE TABLE doctors (doctor INTEGER PRIMARY KEY); INSERT INTO doctors VALUES (1), (2);"
+        "CREATE VIEW d AS SELECT doctor AS nr FROM doctors;"
+        f"CREATE TABLE visits (id INTEGER, doctor INTEGER{key}, ward VARCHAR);"
+        f"CREATE TABLE labs (id INTEGER, doctor INTEGER{key}, test VARCHAR);"
+        f"INSERT INTO visits SELECT p, 1 + s, ['A', 'B'][s + 1] {PERSONS};"
+        f"INSERT INTO labs SELECT p, 1 + s, {TEST} {PERSONS};"
+        f"CREATE RELEASE r.visits FROM visits (id KEY OF p AS pseudonym(), doctor NEUTRAL{said}{shown},"
+        " ward QUASI);"
+        f"CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), doctor NEUTRAL{said}{shown},"
+        " test QUASI)"
+    )
+    refused(here, "r.visits, r.labs")
+
+
+def test_rows_of_one_table_that_refer_to_the_same(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE wards (ward INTEGER PRIMARY KEY); INSERT INTO wards VALUES (1), (2);"
+        "CREATE TABLE t (id INTEGER, ward INTEGER REFERENCES wards (ward), test VARCHAR);"
+        "INSERT INTO t SELECT p, 1 + w, ['hiv', 'flu'][1 + (CASE WHEN p = 0 THEN w ELSE s END)]"
+        " FROM range(6) a(p), range(2) b(s), range(2) c(w);"
+        "CREATE RELEASE r.t FROM t (id KEY OF p AS pseudonym(), ward NEUTRAL, test QUASI)"
+    )
+    refused(here, "r.t")
+
+
+TWO_TABLES = (
+    "CREATE TABLE visits (visit INTEGER PRIMARY KEY, id INTEGER, previous INTEGER REFERENCES visits"
+    " (visit), ward VARCHAR, room INTEGER);"
+    "CREATE TABLE labs (visit INTEGER REFERENCES visits (visit), id INTEGER, test VARCHAR, room INTEGER);"
+    f"INSERT INTO visits SELECT 10 * p + s, p, NULL, ['A', 'B'][s + 1], 1 {PERSONS};"
+    f"INSERT INTO labs SELECT 10 * p + s, p, {TEST}, 1 {PERSONS};"
+)
+
+
+@pytest.mark.parametrize("shown", [SHOWN[0], SHOWN[1], SHOWN[3]])
+@pytest.mark.parametrize("previous", ["", "previous NEUTRAL{}, "])
+def test_a_table_that_refers_to_itself_beside_another(
+    here: Owner, shown: str, previous: str
+) -> None:
+    here.execute(
+        f"{TWO_TABLES}CREATE RELEASE r.visits FROM visits (visit NEUTRAL{shown}, id KEY OF p AS"
+        f" pseudonym(), {previous.format(shown)}ward QUASI);"
+        f"CREATE RELEASE r.labs FROM labs (visit NEUTRAL{shown}, id KEY OF p AS pseudonym(), test QUASI)"
+    )
+    refused(here, "r.visits, r.labs")
+
+
+def test_columns_of_a_group(here: Owner) -> None:
+    here.execute(
+        f"{TWO_TABLES}CREATE RELEASE r.visits FROM visits ((visit, room) NEUTRAL, id KEY OF p AS"
+        " pseudonym(), ward QUASI);"
+        "CREATE RELEASE r.labs FROM labs ((visit, room) NEUTRAL, id KEY OF p AS pseudonym(), test QUASI)"
+    )
+    refused(here, "r.visits, r.labs")
+
+
+def test_a_group_that_mixes_names_is_refused(here: Owner) -> None:
+    here.execute(
+        f"{TWO_TABLES}CREATE RELEASE r.visits FROM visits ((visit, room) NEUTRAL AS rotation(), id KEY OF"
+        " p AS pseudonym(), ward QUASI)"
+    )
+    with pytest.raises(BindError, match="'visit' of r\\.visits names something"):
+        publish(here, "r.visits")
+
+
+@pytest.mark.parametrize("parent", ["pseudonym()", "suppress()"])
+def test_two_tables_keep_what_the_third_hides(here: Owner, parent: str) -> None:
+    here.execute(
+        f"{TWO_TABLES}CREATE TABLE meds AS SELECT visit, id, ward AS drug FROM visits;"
+        f"CREATE RELEASE r.visits FROM visits (visit NEUTRAL AS {parent}, id KEY OF p AS pseudonym());"
+        "CREATE RELEASE r.labs FROM labs (visit NEUTRAL, id KEY OF p AS pseudonym(), test QUASI);"
+        "CREATE RELEASE r.meds FROM meds (visit NEUTRAL REFERENCES visits (visit), id KEY OF p AS"
+        " pseudonym(), drug QUASI)"
+    )
+    refused(here, "r.visits, r.labs, r.meds")
+
+
+def test_three_columns_at_once(here: Owner) -> None:
+    """Each two of stay, drug and doctor are of two rows; all three are of one."""
+    rows = "FROM range(6) p(p), range(2) a(s), range(2) b(d), range(2) e(c)"
+    named = "p AS id, 10 * p + s AS stay, 'drug' || d AS drug, 'doc' || c AS doctor"
+    names = "".join(
+        f", {name} NEUTRAL OF {name} AS pseudonym()" for name in ("stay", "drug", "doctor")
+    )
+    here.execute(
+        f"CREATE TABLE a AS SELECT {named}, ['low', 'high'][1 + (s + d + c) % 2] AS dose {rows};"
+        f"CREATE TABLE b AS SELECT {named}, ['bad', 'good'][1 + (s + d + c + (p = 0)::INT) % 2] AS effect"
+        f" {rows};"
+        f"CREATE RELEASE r.a FROM a (id KEY OF p AS pseudonym(){names}, dose QUASI);"
+        f"CREATE RELEASE r.b FROM b (id KEY OF p AS pseudonym(){names}, effect QUASI)"
+    )
+    refused(here, "r.a, r.b")
+
+
+@pytest.mark.parametrize("other", ["10 * p + s", "10 * p"])
+def test_one_thing_named_twice_in_a_row(here: Owner, other: str) -> None:
+    """From one stay to itself, and not to the other one and back."""
+    here.execute(
+        "CREATE TABLE t AS SELECT p AS id, 10 * p + s AS a, CASE WHEN p = 0 THEN"
+        f" {other} ELSE 10 * p + 1 - s END AS b, 'A' AS ward {PERSONS};"
+        "CREATE RELEASE r.t FROM t (id KEY OF p AS pseudonym(), a NEUTRAL OF stay AS pseudonym(),"
+        " b NEUTRAL OF stay AS pseudonym(), ward QUASI)"
+    )
+    refused(here, "r.t")
+
+
+def test_names_of_other_persons_of_two_lengths_are_refused(here: Owner) -> None:
+    here.execute(
+        f"CREATE TABLE t AS SELECT p AS id, 100 + 2 * p + s AS escort, {TEST} AS test {PERSONS};"
+        "CREATE RELEASE r.a FROM t (id KEY OF p AS pseudonym(), escort NEUTRAL OF p AS pseudonym());"
+        "CREATE RELEASE r.b FROM t (id KEY OF p AS pseudonym(), escort NEUTRAL OF p AS"
+        " pseudonym(length => 12), test QUASI)"
+    )
+    with pytest.raises(BindError) as caught:
+        publish(here, "r.a, r.b")
+    assert caught.value.code == "names_differ"
+
+
+def test_two_releases_of_one_table_that_show_the_same_column(here: Owner) -> None:
+    """No key says so; but it is the same column, and JOIN USING takes it."""
+    here.execute(
+        f"CREATE TABLE t AS SELECT p AS id, s % 2 AS day, ['A', 'B'][s + 1] AS ward, {TEST} AS test"
+        f" {PERSONS};"
+        "CREATE RELEASE r.a FROM t (id KEY OF p AS pseudonym(), day NEUTRAL, ward QUASI);"
+        "CREATE RELEASE r.b FROM t (id KEY OF p AS pseudonym(), day NEUTRAL, test QUASI)"
+    )
+    refused(here, "r.a, r.b")
+
+
+# Who is counted
+
+
+def test_who_is_in_none_of_the_tables_that_count_is_no_class_of_one(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE patients AS SELECT i AS id, 30 AS age FROM range(20) t(i);"
+        "CREATE TABLE visits AS SELECT i AS id, 'A' AS ward FROM range(1, 20) t(i);"
+        "CREATE RELEASE r.patients FROM patients (id KEY OF p AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.visits FROM visits (id KEY OF p AS pseudonym(), ward QUASI)"
+    )
+    publish(here, "r.patients, r.visits", "UNTIL k = 3 ACROSS r.visits SUPPRESS AT MOST 50 PERCENT")
+    counts = "SELECT count(*) FROM x.r.{}"
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert [here.sql(counts.format(name)).fetchall() for name in ("patients", "visits")] == [
+        [(19,)]
+    ] * 2
+
+
+def test_rows_of_nobody_fill_up_no_class(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE t AS SELECT 10 + i AS id, 'A' AS ward FROM range(20) t(i) UNION ALL"
+        " VALUES (1, 'RARE'), (2, 'RARE'), (NULL, 'RARE');"
+        "CREATE RELEASE r.t FROM t (id KEY OF p AS pseudonym(), ward QUASI)"
+    )
+    publish(here, "r.t", "UNTIL k = 3 SUPPRESS AT MOST 50 PERCENT")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT DISTINCT ward FROM x.r.t").fetchall() == [("A",)]
+
+
+def test_persons_whose_keys_differ_in_letters_are_two(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE t (id VARCHAR COLLATE NOCASE, visit VARCHAR, ward VARCHAR);"
+        "INSERT INTO t SELECT 'p' || i, 'v' || i, 'A' FROM range(5) s(i);"
+        "INSERT INTO t VALUES ('P1', 'w', 'B');"
+        "CREATE RELEASE r.t FROM t (id KEY OF p AS pseudonym(), visit NEUTRAL OF v AS pseudonym(),"
+        " ward QUASI)"
+    )
+    publish(here, "r.t", "UNTIL k = 2 SUPPRESS AT MOST 50 PERCENT")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT ward, count(*) FROM x.r.t GROUP BY ALL").fetchall() == [("A", 5)]
+
+
+@pytest.mark.parametrize(("ill", "is_even"), [("s", False), ("p", True)])
+def test_l_is_counted_where_other_columns_say_which(here: Owner, ill: str, is_even: bool) -> None:
+    """In ward A all have HIV, in ward B flu: two values, and everybody knows which."""
+    here.execute(
+        "CREATE TABLE t AS SELECT p AS id, ['A', 'B'][s + 1] AS ward, ['HIV', 'flu']"
+        f"[1 + {ill} % 2] AS ill FROM range(12) a(p), range(2) b(s);"
+        "CREATE RELEASE r.t FROM t (id KEY OF p AS pseudonym(), ward QUASI, ill SENSITIVE)"
+    )
+    until = "UNTIL k = 3, l(ill) = 2"
+    if is_even:
+        publish(here, "r.t", until)
+    else:
+        with pytest.raises(Refused):
+            publish(here, "r.t", until)
+
+
+# Who is named
+
+
+@pytest.mark.parametrize(
+    "columns",
+    ["(escort, partner) NEUTRAL", "escort NEUTRAL, partner NEUTRAL"],
+)
+def test_names_in_a_group_are_forgotten(here: Owner, columns: str) -> None:
+    here.execute(
+        "CREATE TABLE patients (id INTEGER PRIMARY KEY); INSERT INTO patients SELECT 7000 + i FROM"
+        " range(300) t(i); CREATE TABLE v (id INTEGER REFERENCES patients (id), escort INTEGER REFERENCES"
+        " patients (id), partner INTEGER REFERENCES patients (id), age INTEGER);"
+        "INSERT INTO v SELECT 7000 + i, 7000 + i % 10, 7000 + i % 7, CASE WHEN i < 4 THEN 110 + i ELSE 30"
+        " END FROM range(300) t(i);"
+        f"CREATE RELEASE r.v FROM v (id KEY, {columns}, age QUASI) GENERALIZE age UNTIL k = 5 SUPPRESS AT"
+        " MOST 5%"
+    )
+    publish(here, "r.v", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    found = "SELECT min(least(escort, partner)), count(*) FILTER (escort IS NULL) > 0 FROM x.r.v"
+    assert here.sql(found).fetchall() == [(7004, True)]
+
+
+@pytest.mark.parametrize(
+    "escort",
+    [
+        "escort",
+        "escort::VARCHAR AS escort",
+        "coalesce(escort, id) AS escort",
+        "escort::DECIMAL(10, 1) AS escort",
+        "lpad(escort::VARCHAR, 8, '0') AS escort",
+    ],
+)
+def test_a_computed_name_is_still_a_name(here: Owner, escort: str) -> None:
+    here.execute(
+        "CREATE TABLE patients (id INTEGER PRIMARY KEY, age INTEGER); INSERT INTO patients SELECT 70000 + i,"
+        " CASE WHEN i < 4 THEN 110 + i ELSE 30 END FROM range(200) t(i);"
+        "CREATE TABLE v (id INTEGER REFERENCES patients (id), escort INTEGER REFERENCES patients (id));"
+        "INSERT INTO v SELECT 70000 + i % 200, 70000 + i % 10 FROM range(400) t(i);"
+        "CREATE RELEASE r.p FROM patients (id KEY OF p AS pseudonym(), age QUASI)"
+        " GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 5%;"
+        f"CREATE RELEASE r.v FROM (SELECT id, {escort} FROM v) (id KEY OF p AS pseudonym(), escort NEUTRAL)"
+    )
+    publish(here, "r.p, r.v", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    named = "SELECT count(*) FROM x.r.v WHERE escort::DOUBLE < 70004"
+    assert here.sql(named).fetchall() == [(0,)]
+
+
+def test_a_person_is_named_by_another_key_of_the_table(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE pa (id INTEGER PRIMARY KEY, insurance INTEGER UNIQUE, age INTEGER); INSERT INTO pa"
+        " SELECT 70000 + i, 900000 + i * 7, CASE WHEN i < 4 THEN 110 + i ELSE 30 END FROM range(200) t(i);"
+        "CREATE TABLE v (id INTEGER REFERENCES pa (id), escort INTEGER REFERENCES pa (insurance));"
+        "INSERT INTO v SELECT 70000 + i % 200, 900000 + 7 * (i % 10) FROM range(400) t(i);"
+        "CREATE RELEASE r.p FROM pa (id KEY OF p AS pseudonym(), age QUASI)"
+        " GENERALIZE age UNTIL k = 5 SUPPRESS AT MOST 5%;"
+        "CREATE RELEASE r.v FROM v (id KEY AS pseudonym(), escort NEUTRAL)"
+    )
+    publish(here, "r.p, r.v", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT min(escort) FROM x.r.v").fetchall() == [(900028,)]
+
+
+@pytest.mark.parametrize("word", ["mapping()", "translation(by => 1000)", "pseudonym()"])
+def test_a_key_that_another_release_renamed_is_refused(here: Owner, word: str) -> None:
+    type_ = "INTEGER" if word.startswith("translation") else "VARCHAR"
+    here.execute(
+        f"CREATE TABLE p AS SELECT i::{type_} AS id, 30 AS age FROM range(20) t(i);"
+        f"CREATE TABLE v AS SELECT i::{type_} AS id, 'A' AS ward FROM range(20) t(i);"
+        "CREATE RELEASE r.p FROM p (id KEY OF p AS pseudonym(), age QUASI);"
+        f"CREATE RELEASE b.v FROM v (id KEY AS {word}, ward QUASI);"
+        "CREATE RELEASE r.v FROM b.v (id KEY OF p AS pseudonym(), ward QUASI)"
+    )
+    with pytest.raises(BindError, match="nobody can tell who is who"):
+        publish(here, "r.p, r.v", "")
