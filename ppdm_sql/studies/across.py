@@ -11,7 +11,8 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, quasi_columns, shown_by_person
 from ppdm_sql.publish.snapshot import PERSON, ROWS
-from ppdm_sql.studies.joined_rows import are_joined, joined_by_person
+from ppdm_sql.studies.joined_rows import joined_by_person
+from ppdm_sql.studies.joining import are_joined
 from ppdm_sql.studies.kept_beside import sensitive_column
 
 if TYPE_CHECKING:

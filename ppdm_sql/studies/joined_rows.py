@@ -8,10 +8,8 @@ here. (Color refinement: it tells everything apart but some rows that are joined
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -19,7 +17,8 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
-from ppdm_sql.studies.kept_beside import kept_column, person_column
+from ppdm_sql.studies.joining import ENDS, Links, alike, between, several, turned, used
+from ppdm_sql.studies.kept_beside import person_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,32 +26,13 @@ if TYPE_CHECKING:
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.publish.snapshot import Snapshot
+    from ppdm_sql.studies.joining import Column
     from ppdm_sql.studies.study import Study
 
-_ENDS = 2
-"""Things that a row must name to lead from one to another."""
 _TEMPORARY = "ppdm_joined"
 _WHO, _SHOWN, _TIMES, _TABLE, _VALUE = "who", "shown", "n", "tbl", "value"
 _SENSITIVE, _ROW = "sensitive", "row"
-_MANY = 4
-"""Columns that name things, up to which each choice of them is looked at."""
 _BEFORE = "b"
-
-
-def joining_columns(study: Study, snapshot: Snapshot) -> list[tuple[str, str]]:
-    """Return the columns of a snapshot that name something, and what they meet.
-
-    Released pseudonyms; and the originals of what is released so that equal values stay equal.
-    """
-    return [
-        (one.name.text if one.is_pseudonym else kept_column(one.original), one.meets)
-        for one in study.naming[snapshot.version.entry.name].things
-    ]
-
-
-def are_joined(study: Study, snapshots: Sequence[Snapshot]) -> bool:
-    """Whether rows of one person can be joined by something else than who they are about."""
-    return any(joining_columns(study, one) for one in snapshots)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +62,7 @@ def joined_by_person(
     so that nothing is sorted. Rows of a person that show the same are one row with a count.
     """
     everybody = [*snapshots, *connecting]
-    tables = _used(study, snapshots, _between(study, snapshots, connecting))
+    tables = used(study, snapshots, between(study, snapshots, connecting))
     links = Links.of([columns for _, columns in tables])
     rows = []
     for at, (snapshot, columns) in enumerate(tables):
@@ -120,58 +100,10 @@ def joined_by_person(
         yield Joined(query, of_rows.where(exp.EQ(this=_column(_TABLE), expression=place)))
 
 
-def _used(
-    study: Study, snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]
-) -> list[tuple[Snapshot, list[tuple[str, str]]]]:
-    """Return the tables with what joins their rows: what one row alone names joins nothing."""
-    tables = [(one, joining_columns(study, one)) for one in (*snapshots, *connecting)]
-    times = Counter(meets for _, columns in tables for _, meets in columns)
-    return [
-        (one, [(name, meets) for name, meets in columns
-               if times[meets] > 1 or _is_repeated(one, name)])
-        for one, columns in tables
-    ]  # fmt: skip
-
-
-def _between(
-    study: Study, snapshots: Sequence[Snapshot], connecting: Sequence[Snapshot]
-) -> list[Snapshot]:
-    """Return the tables that lead from one thing to another, without those at an end."""
-    kept = list(connecting)
-    repeated = {
-        id(one): {meets for name, meets in joining_columns(study, one) if _is_repeated(one, name)}
-        for one in kept
-    }
-    while True:
-        named_by = [
-            [meets for _, meets in joining_columns(study, one)] for one in (*snapshots, *kept)
-        ]
-        times = Counter(chain(*named_by))
-        ends = [
-            one
-            for one, own in zip(kept, named_by[len(snapshots) :], strict=True)
-            if sum(times[meets] > 1 or meets in repeated[id(one)] for meets in own) < _ENDS
-        ]
-        if not ends:
-            return kept
-        kept = [one for one in kept if one not in ends]
-
-
-def _is_repeated(snapshot: Snapshot, name: str) -> bool:
-    """Whether two rows of one person name the same thing."""
-    value = column_of(name, ROWS)
-    pair = exp.func("ROW", person_of(ROWS), value, dialect="duckdb")
-    is_known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.null()))
-    distinct = exp.Count(this=exp.Distinct(expressions=[pair]))
-    differ = exp.LT(this=distinct, expression=exp.Count(this=exp.Star()))
-    query = exp.select(named(differ, "differ")).from_(snapshot.rows()).where(is_known)
-    return bool(snapshot.version.engine.query(query).column("differ")[0].as_py())
-
-
 @contextmanager
 def _pruned(engine: Engine, rows: exp.Select, most: int, asked: int) -> Iterator[exp.Select]:
     """Give the rows, without those of connecting tables that lead nowhere: from one thing only."""
-    if most < _ENDS:
+    if most < ENDS:
         yield rows
         return
     with ExitStack() as stack:
@@ -189,7 +121,7 @@ def _pruned(engine: Engine, rows: exp.Select, most: int, asked: int) -> Iterator
             for one in is_used:
                 counted = exp.Coalesce(this=one, expressions=[exp.Literal.number(0)])
                 used = exp.Add(this=used, expression=counted)
-            leads = exp.GTE(this=exp.paren(used), expression=exp.Literal.number(_ENDS))
+            leads = exp.GTE(this=exp.paren(used), expression=exp.Literal.number(ENDS))
             is_asked = exp.LT(this=column_of(_TABLE, _BEFORE), expression=exp.Literal.number(asked))
             whole = exp.Column(this=exp.Star(), table=exp.to_identifier(_BEFORE, quoted=True))
             kept = exp.select(whole).from_(table_of(table, _BEFORE))
@@ -234,7 +166,7 @@ def _settled(engine: Engine, rows: exp.Select, links: Links) -> Iterator[Qualifi
     """
     with ExitStack() as stack:
         table = stack.enter_context(engine.temporary_table(_TEMPORARY, rows))
-        is_far = links.count >= _ENDS
+        is_far = links.count >= ENDS
         different = _different(engine, table) if is_far else 0
         while links.count:
             things = _things(table, links.count)
@@ -259,58 +191,11 @@ def _of_row() -> exp.Expr:
     return _hash(_column(_TABLE), _column(_SHOWN))
 
 
-@dataclass(frozen=True, slots=True)
-class Links:
-    """How many columns it takes to join the rows of all tables."""
-
-    single: int
-    """By one thing."""
-    several: int
-    """By several things at once."""
-    turned: int
-    """By two of one kind, where another row has them the other way round."""
-
-    @classmethod
-    def of(cls, tables: Sequence[Sequence[tuple[str, str]]]) -> Links:
-        """Return what the tables take that name most."""
-        return cls(
-            max(map(len, tables)),
-            max(len(_several(one)) for one in tables),
-            max(len(_turned(one)) for one in tables),
-        )
-
-    @property
-    def count(self) -> int:
-        """How many of them rows name things by; what is turned is only looked up."""
-        return self.single + self.several
-
-
-def _several(columns: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], ...]]:
-    """Return what rows are joined by at once: each choice of two or more columns.
-
-    Of many columns those of two, of three, and all.
-    """
-    ordered = sorted(columns, key=lambda one: one[1])
-    every = len(ordered)
-    sizes = range(2, every + 1) if every <= _MANY else (2, 3, every)
-    return [chosen for size in sizes for chosen in combinations(ordered, size)]
-
-
-def _turned(columns: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], ...]]:
-    """Return each two columns that name things of one kind, the second one first."""
-    return [(two, one) for one, two in _alike(columns)]
-
-
-def _alike(columns: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    ordered = sorted(columns, key=lambda one: one[1])
-    return [(one, two) for one, two in combinations(ordered, 2) if one[1] == two[1]]
-
-
 def _rows(
     study: Study,
     at: int,
     snapshot: Snapshot,
-    columns: Sequence[tuple[str, str]],
+    columns: Sequence[Column],
     links: Links,
     cells: exp.Expr,
     value: str | None,
@@ -325,7 +210,7 @@ def _rows(
     # What a row names twice can be seen in it.
     seen += [
         exp.NullSafeEQ(this=_text(one), expression=_text(two))
-        for (one, _), (two, _) in _alike(columns)
+        for (one, _), (two, _) in alike(columns)
     ]
     shown: dict[str, exp.Expr] = {
         _TABLE: exp.Literal.number(at),
@@ -335,8 +220,8 @@ def _rows(
     }
     named_by = [
         *_filled([(one,) for one in columns], links.single),
-        *_filled(_several(columns), links.several),
-        *_filled(_turned(columns), links.turned),
+        *_filled(several(columns), links.several),
+        *_filled(turned(columns), links.turned),
     ]
     for place, things in enumerate(named_by):
         shown[_link(place)] = _thing(things, person) if things else _nothing()
@@ -346,13 +231,11 @@ def _rows(
     return select.group_by(*(tree.copy() for tree in keys[1:]))
 
 
-def _filled(
-    things: Sequence[tuple[tuple[str, str], ...]], count: int
-) -> list[tuple[tuple[str, str], ...]]:
+def _filled(things: Sequence[tuple[Column, ...]], count: int) -> list[tuple[Column, ...]]:
     return [*things, *([()] * (count - len(things)))]
 
 
-def _thing(things: Sequence[tuple[str, str]], person: exp.Expr) -> exp.Expr:
+def _thing(things: Sequence[Column], person: exp.Expr) -> exp.Expr:
     """Return a hash of what a row of a person names; NULL where it does not name all of it."""
     values = [_text(name) for name, _ in things]
     words = [exp.Literal.string(meets) for _, meets in things]
