@@ -234,4 +234,4 @@ def _plain(session: Session, statement: PlainSql, parameters: object) -> Result:
     engine = session.releases.engine
     with located(statement, parameters is not None):
         rows = engine.plain(statement.text, parameters)
-    return Result(rows, shows_errors=engine.shows_errors)
+    return Result(rows, shows_errors=engine.shows_errors, reading=engine.unread())

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import threading
 import warnings
 import weakref
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -23,6 +25,7 @@ from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import pyarrow as pa
@@ -50,6 +53,9 @@ class Engine:
         """Whether DuckDB's own texts of errors are shown, of statements that are not ours."""
         self._at_end = ExitStack()
         self._process = os.getpid()
+        self._turn = threading.RLock()
+        self._number = 0
+        """Of the last statement: it ends what the one before it left unread."""
         # Also where nobody closes it: the stack does not know the engine.
         weakref.finalize(connection, _finish, self._at_end, self._process)
 
@@ -62,7 +68,8 @@ class Engine:
         """Return another connection to the same databases, for another thread."""
         if self._parent is not None:
             return self._parent.cursor()
-        with self._ready():
+        self._check_process()
+        with withheld():  # beside whatever runs: nothing is read of this connection
             made = Engine(self.connection.cursor(), self)
         made.shows_errors = self.shows_errors
         made.use(STORE_CATALOG)
@@ -100,7 +107,36 @@ class Engine:
     @contextmanager
     def work(self) -> Iterator[None]:
         """Run a block of statements that an interrupt stops as a whole."""
-        with self._stopping.work():
+        with self._taken(), self._stopping.work():
+            yield
+
+    @contextmanager
+    def _taken(self) -> Iterator[None]:
+        """Let no other thread use the connection: it would read this one's rows."""
+        if not self._turn.acquire(blocking=False):
+            raise EngineError(
+                "this connection is busy in another thread",
+                hint="give each thread its own: owner.cursor()",
+                code="other_thread",
+            )
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+    def unread(self) -> Callable[[], AbstractContextManager[None]]:
+        """Return what must be entered to read rows of the last statement, later."""
+        return partial(self._reading, self._number)
+
+    @contextmanager
+    def _reading(self, number: int) -> Iterator[None]:
+        with self._taken():
+            if number != self._number:
+                raise EngineError(
+                    "another statement has ended this result",
+                    hint="read its rows before the next statement, for example with .arrow()",
+                    code="result_ended",
+                )
             yield
 
     @contextmanager
@@ -240,6 +276,18 @@ class Engine:
     @contextmanager
     def _ready(self, text: str = "", is_shown: bool | None = None) -> Iterator[None]:
         """End a result that nobody read: DuckDB runs nothing else beside it."""
+        self._check_process()
+        self.check()
+        try:
+            with self._taken(), withheld(text, is_shown):
+                self._number += 1
+                self.connection.abort()
+                yield
+        except EngineError as error:
+            self._stopping.pass_on(error)
+            raise
+
+    def _check_process(self) -> None:
         if os.getpid() != self._process:
             # A forked process has the connection and none of its locks: what it writes is lost.
             raise EngineError(
@@ -247,14 +295,6 @@ class Engine:
                 hint="connect again in this process, after the parent has closed it",
                 code="open_elsewhere",
             )
-        self.check()
-        try:
-            with withheld(text, is_shown):
-                self.connection.abort()
-                yield
-        except EngineError as error:
-            self._stopping.pass_on(error)
-            raise
 
     def in_transaction(self) -> bool:
         """Whether the owner has a transaction open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import StatementError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
 
@@ -29,10 +30,13 @@ class Result(ShownRows):
         more: Result | None = None,
         hint: str = "",
         shows_errors: bool | None = None,
+        reading: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         # A DuckDB connection with a result that waits, or a table that is already here.
         self._rows = TableRows(rows) if isinstance(rows, pa.Table) else rows
         self._shows_errors = shows_errors
+        self._reading = reading
+        self._description = [] if self._rows is None else list(self._rows.description or ())
         self.message = message
         """What was done, in one line; empty for plain SQL."""
         self.more = more
@@ -56,41 +60,45 @@ class Result(ShownRows):
     @property
     def description(self) -> list[tuple[Any, ...]]:
         """Names of the columns first, as DB-API has them; empty when there are no rows."""
-        return [] if self._rows is None else list(self._rows.description or ())
+        return self._description
 
     @property
     def columns(self) -> list[str]:
         """Names of the columns; empty when there are no rows to read."""
-        if self._rows is None:
-            return []
-        return [column[0] for column in self._rows.description or ()]
+        return [column[0] for column in self._description]
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """Return the next row, or None."""
-        with withheld(is_shown=self._shows_errors):
+        with self._read():
             return self._rows.fetchone() if self._rows is not None else None
 
     def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
         """Return the next rows."""
-        with withheld(is_shown=self._shows_errors):
+        with self._read():
             return self._rows.fetchmany(size) if self._rows is not None else []
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """Return all rows that are left."""
-        with withheld(is_shown=self._shows_errors):
+        with self._read():
             return self._rows.fetchall() if self._rows is not None else []
 
     def df(self) -> pd.DataFrame:
         """Return the rows as a pandas frame."""
-        with withheld(is_shown=self._shows_errors):
+        with self._read():
             frame: pd.DataFrame = self._readable().df()
             return frame
 
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table."""
-        with withheld(is_shown=self._shows_errors):
+        with self._read():
             rows = self._readable()
             return rows.arrow() if isinstance(rows, TableRows) else arrow_of(rows)
+
+    @contextmanager
+    def _read(self) -> Iterator[None]:
+        waits = self._rows is not None and not isinstance(self._rows, TableRows)
+        with self._reading() if waits else nullcontext(), withheld(is_shown=self._shows_errors):
+            yield
 
     def _readable(self) -> Any:
         if self._rows is None:

@@ -75,7 +75,7 @@ TREATMENTS: tuple[type[Treatment], ...] = (
 
 def kernels_of(treatments: Sequence[type[Treatment]]) -> tuple[Kernel, ...]:
     """Return the Python functions that treatments call in SQL."""
-    return tuple(kernel for one in treatments for kernel in one.kernels)
+    return tuple(dict.fromkeys(kernel for one in treatments for kernel in one.kernels))
 
 
 def with_added(added: Sequence[type[Treatment]]) -> tuple[type[Treatment], ...]:
