@@ -16,11 +16,12 @@ from ppdm_sql.audit.measure.breaches import divergence_figures, proximity_figure
 from ppdm_sql.audit.measure.classifiers import classifier_figures, is_available
 from ppdm_sql.audit.measure.clustering import LEAST_POINTS, clustering_figures
 from ppdm_sql.audit.measure.diversity import diversity_figures, measure_classes
+from ppdm_sql.audit.measure.figure import Figure
 from ppdm_sql.audit.measure.high_class import is_high_seen, scba_figures
 from ppdm_sql.audit.measure.linked_rows import linked_figures, links_of
 from ppdm_sql.audit.measure.pictures import before_and_after
 from ppdm_sql.audit.measure.released_keys import key_figures
-from ppdm_sql.audit.measure.risk import class_sizes, classes_of, risk_figures
+from ppdm_sql.audit.measure.risk import NO_QUASI, class_sizes, classes_of, risk_figures
 from ppdm_sql.audit.measure.rules import rules_figures
 from ppdm_sql.audit.measure.shape import class_figures, matrices, shape_figures, suppressed_figure
 from ppdm_sql.audit.measure.singling_out import singling_sets
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
     from ppdm_sql.audit.attacks.protocol import Background, Finding
     from ppdm_sql.audit.measure.diversity import SensitiveValues
-    from ppdm_sql.audit.measure.figure import Figure
     from ppdm_sql.audit.measure.linked_rows import Links
     from ppdm_sql.audit.measure.risk import Classes
     from ppdm_sql.audit.read.others import OtherRows
@@ -134,6 +134,8 @@ def _risk(material: Material, classes: Classes, links: Links | None) -> list[Fig
     if material.background is not None:
         around = population(material.background, classes.of_row, classes.count)
     figures = risk_figures(classes, around)
+    if not subject.of_role(Role.QUASI):  # all rows look alike, because nobody says what others know
+        figures = [Figure("risk", "k", "", None, NO_QUASI)]
     measures = measure_classes(classes, material.sensitive, subject.repeated_persons)
     figures += diversity_figures(material.sensitive, measures, classes)
     is_hidden = subject.is_high is not None and not is_high_seen(subject)

@@ -1,7 +1,7 @@
 """The command line: turns errors into messages and exit codes.
 
 0 all went well · 2 something the user can fix · 3 an audit misses a requirement · 1 a bug ·
-130 stopped by Ctrl-C.
+130 stopped by Ctrl-C · 141 nobody reads what is printed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import sys
 import warnings
 from errno import ENOSPC, EPIPE
+from io import TextIOWrapper
 from typing import NoReturn
 
 import click
@@ -21,9 +22,15 @@ from ppdm_sql.errors import EngineKind
 
 __all__ = ["cli", "main"]
 
+_CLOSED_PIPE = 141
+"""As a shell has it: 128 and the number of SIGPIPE."""
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that knows few letters
+            stream.reconfigure(errors="replace")
     output.print_as("table")
     output.be_quiet(False)
     warnings.showwarning = _print_warning
@@ -31,6 +38,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         cli.main(args=arguments, prog_name="ppdm", standalone_mode=False)
         sys.stdout.flush()
+    except SystemExit as end:  # click ends with 1 where the other end of a pipe is closed
+        sys.exit(_CLOSED_PIPE if end.code == 1 else end.code)
     except (click.exceptions.Abort, KeyboardInterrupt):
         _stop()
     except RuntimeError as error:

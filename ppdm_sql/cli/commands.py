@@ -62,7 +62,9 @@ def run(
     The whole script is read before anything runs. Each statement is a transaction of its own,
     unless the script says BEGIN. It stops at the first error, which changes nothing.
     """
-    if (script is None) == (statement is None):
+    if script is not None and statement is not None:
+        raise click.UsageError("name a script, or write -c and a statement: not both")
+    if script is None and statement is None:
         raise click.UsageError("name a script, or write -c and a statement")
     try:
         text = statement if script is None else script.read()

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ppdm_sql.engine.duckdb import arrow_of
 from ppdm_sql.engine.duckdb_errors import withheld
-from ppdm_sql.engine.shown_rows import ShownRows
+from ppdm_sql.engine.shown_rows import ShownRows, frame_of
 from ppdm_sql.engine.table_rows import TableRows
 from ppdm_sql.errors import StatementError
 
@@ -84,9 +84,7 @@ class Result(ShownRows):
 
     def df(self) -> pd.DataFrame:
         """Return the rows as a pandas frame."""
-        with self._read():
-            frame: pd.DataFrame = self._readable().df()
-            return frame
+        return frame_of(self.arrow())
 
     def arrow(self) -> pa.Table:
         """Return the rows as an Arrow table."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ppdm_sql.errors import EngineError, StatementError
 from ppdm_sql.terminal_text import harmless
 
 if TYPE_CHECKING:
@@ -43,14 +45,27 @@ class ShownRows(ABC):
         """Return the rows as a polars frame; polars must be installed."""
         from importlib import import_module
 
-        return import_module("polars").from_arrow(self.arrow())
+        try:
+            polars = import_module("polars")
+        except ModuleNotFoundError:
+            raise StatementError(
+                "polars is not installed",
+                hint="pip install polars; or take .df() or .arrow()",
+                code="not_installed",
+            ) from None
+        return polars.from_arrow(self.arrow())
 
     def show(self) -> None:
         """Print the first rows."""
         print(self)  # noqa: T201 - that is what it is for
 
     def __repr__(self) -> str:
-        table = self._whole()
+        try:
+            table = self._whole()
+        except EngineError as error:
+            if error.code != "result_ended":
+                raise
+            return f"<{error.what}>"
         if table is None:
             return harmless(self.sentence) or f"<{type(self).__name__} without rows>"
         return harmless("\n".join(filter(None, [self.sentence, _text(table), _rest(table)])))
@@ -73,6 +88,20 @@ class ShownRows(ABC):
     def sentence(self) -> str:
         """What was done, where there is something to say."""
         return ""
+
+
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """Return a table as a pandas frame, its days as pandas knows days: they have `.dt`."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.timestamp("us")) if pa.types.is_date(field.type) else field
+        for field in table.schema
+    ]
+    with suppress(pa.ArrowInvalid):  # a day that no clock of pandas reaches
+        table = table.cast(pa.schema(fields, table.schema.metadata))
+    frame: pd.DataFrame = table.to_pandas()
+    return frame
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ppdm_sql.engine.shown_rows import ShownRows
+from ppdm_sql.engine.shown_rows import ShownRows, frame_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,8 +59,7 @@ class TableRows(ShownRows):
 
     def df(self) -> pd.DataFrame:
         """Return the whole table as a pandas frame."""
-        frame: pd.DataFrame = self.arrow().to_pandas()
-        return frame
+        return frame_of(self.arrow())
 
     def arrow(self) -> pa.Table:
         """Return the whole table."""

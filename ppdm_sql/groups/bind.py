@@ -9,6 +9,7 @@ from ppdm_sql.groups.compile import BoundTarget, GroupedColumn, Grouping
 from ppdm_sql.groups.hierarchy_kinds import Hierarchy, OnlySuppress
 from ppdm_sql.groups.when import bind_when
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.treatments.numbers import TIMES
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -156,10 +157,13 @@ def _hierarchy(name: ColumnName | None, hierarchies: Hierarchies) -> Hierarchy:
 def _check_kind(hierarchy: Hierarchy, column: InputColumn, place: ColumnName) -> None:
     if column.type.kind not in hierarchy.shape.kinds:
         kinds = ", ".join(sorted(hierarchy.shape.kinds))
+        write = "cast the column in a (SELECT …) source"
+        if column.type.kind in TIMES:
+            write = "for dates and times write CREATE HIERARCHY … AS DATE (month, year, decade)"
         raise BindError(
             f"{hierarchy.shape.word} cannot generalize '{column.name}', of type {column.type}",
             place.span,
-            f"it takes {kinds}; cast the column in a (SELECT …) source",
+            f"it takes {kinds}; {write}",
             code="wrong_type",
         )
 

@@ -163,8 +163,8 @@ def _listed_ladder(shape: Listed, texts: pa.Array) -> Ladder:
         verb = "is" if count == 1 else "are"
         raise TreatmentError(
             f"{plural(count, 'value')} {verb} not in the hierarchy",
-            hint="add what is missing (DESCRIBE HIERARCHY lists the values it has), or filter such rows in the"
-            " source",
+            hint="add what is missing: SELECT DISTINCT of the column lists what there is, DESCRIBE HIERARCHY what"
+            " is known; or filter such rows in the source",
             code="outside_hierarchy",
         )
     has_null = bool(texts.null_count)

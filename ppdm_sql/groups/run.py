@@ -57,6 +57,10 @@ _NOT_THE_SAME = "the source must give the same rows whenever it is read"
 _CHANGED = f"write REFRESH RELEASE if rows were deleted or changed since; {_NOT_THE_SAME}"
 
 
+_COUNT_VALUES = ("l", "entropy_l", "recursive_l")
+"""Targets that no class reaches which has fewer values than they say."""
+
+
 @dataclass(frozen=True)
 class Generalizing:
     """GENERALIZE of one version of one release, inside its transaction."""
@@ -316,6 +320,11 @@ class Generalizing:
         hint = "lower the targets, or allow more rows to be suppressed"
         if any(column.levels is not None for column in self.grouping.columns):
             hint += "; LEVEL may be too low: EXPLAIN HIERARCHIES lists what is possible without it"
+        for target in self.grouping.targets:
+            if target.column is not None and target.clause.word in _COUNT_VALUES:
+                found = len(self._reference(target.column, self.grouping.person is not None))
+                if found < target.clause.value:
+                    hint = f"'{target.column.name}' has {plural(found, 'value')} in all: no class has more"
         if fixed:
             hint += f"; these QUASI columns are not generalized and split the classes: {', '.join(fixed)}"
         return Refused(

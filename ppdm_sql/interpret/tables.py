@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ppdm_sql.errors import plural
 from ppdm_sql.interpret.items import Items
 from ppdm_sql.interpret.predicates import Compare, Constant
 from ppdm_sql.interpret.wording import simple
@@ -76,7 +77,15 @@ def _values(
     words = chain(rule.words)
     listed = ", ".join(map(str, present))
     if any(step.treatment.exactness is Exactness.LOOKUP for step in rule.steps):
-        return {name: _found_again(name, columns[name], rewriter) for name in present}
+        found = {name: _found_again(name, columns[name], rewriter) for name in present}
+        for name, values in found.items():
+            lost = values.null_count - columns[name].null_count
+            if lost > 0:
+                notes[
+                    f"{name}: {plural(lost, 'value')} {'is' if lost == 1 else 'are'} of no row of today, and NULL"
+                    " here; names of a recipient or of one publication are read with its PUBLICATION"
+                ] = None
+        return found
     if not all(step.treatment.inverts for step in rule.steps):
         more = "; a condition on it can be translated" if _generalizes(rule) else ""
         notes[f"{listed} stays in released terms: {words} cannot be inverted{more}"] = None

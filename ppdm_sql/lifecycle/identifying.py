@@ -6,6 +6,7 @@ as there are persons, it is counted exactly who is alone in it.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,10 @@ _PHONES = (
     r"(?:(?i:tel|tel[ée]fono|phone|fon|mobile?|mob|fax)[.:]* ?)?\(?(?:\+\d|00?[1-9])[\d ()./-]{6,}\d",
     r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}",  # as in America
     r"\d{5} \d{5}",  # as in India
+)
+_SOUNDS = re.compile(
+    r"(?i)\b(?:sur|fore)[_ -]?name|(?:first|last|full|family|given|maiden)[_ -]?names?\b"
+    r"|(?:vor|nach|familien)[_ -]?name|apellidos?|prenom|prénom"
 )
 _DATES = r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}.*"
 PATTERNS = {
@@ -104,6 +109,11 @@ def identifying_columns(
         if pattern is None and distinct >= max(_PERHAPS * persons, _PERHAPS * FEWEST):
             share = share_alone(version, column.source)
         if pattern is None and share <= MOSTLY:
+            if column.kind in (Kind.TEXT, Kind.ENUM) and _SOUNDS.search(column.name.text):
+                warnings.append(
+                    f"'{column.name}' is called as names of persons are, and is released unchanged: if it"
+                    " holds them, list it as IDENTIFIER"
+                )
             continue
         if pattern is not None:
             what = f"'{column.name}' holds {pattern}, which name persons"

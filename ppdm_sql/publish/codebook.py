@@ -14,11 +14,13 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.names import Name, chain
 from ppdm_sql.publish.options import DISCLOSE
 from ppdm_sql.publish.snapshot import ROWS
+from ppdm_sql.store.figures import list_figures
 from ppdm_sql.treatments.generalized_column import Generalize
+from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from ppdm_sql.delivery.codebook import Line
     from ppdm_sql.language.syntax import Option
@@ -40,6 +42,7 @@ def codebook(snapshot: Snapshot, disclosed: Mapping[Name, str]) -> Iterator[Line
     version = snapshot.version
     values = _values(snapshot)
     types = dict(snapshot.columns)
+    same = _left_as_it_was(version)
     for rule in version.release.released_rules:
         for name in rule.names:
             yield {
@@ -48,7 +51,7 @@ def codebook(snapshot: Snapshot, disclosed: Mapping[Name, str]) -> Iterator[Line
                 "role": rule.role.value,
                 "type": types[name.text],
                 "treatment": chain(rule.words),
-                "meaning": "; then ".join(_readings(version, rule, name)),
+                "meaning": "; then ".join(_readings(version, rule, name, same)),
                 "missing": "; ".join(_missing(version, rule, name)),
                 "shown": values.get(name.text),
                 "disclosed": disclosed.get(name),
@@ -112,9 +115,18 @@ def _treatments(version: Version, rule: BoundRule, name: Name) -> list[type[Trea
     return [Generalize] if is_grouped else own
 
 
-def _readings(version: Version, rule: BoundRule, name: Name) -> list[str]:
-    treatments = _treatments(version, rule, name)
+def _readings(version: Version, rule: BoundRule, name: Name, same: Container[Name]) -> list[str]:
+    treatments = [Keep] if name in same else _treatments(version, rule, name)
     return [one.reading or one.summary for one in treatments]
+
+
+def _left_as_it_was(version: Version) -> set[Name]:
+    """Return the columns that GENERALIZE did not need to make coarser."""
+    grouping = find_grouping(version.release)
+    figures = list_figures(version.engine, version.entry.storage) if grouping else []
+    levels = {one.figure: one.value for one in figures}
+    names = {one.name for one in grouping.columns} if grouping is not None else set()
+    return {name for name in names if levels.get(f"level of {name}") == 0}
 
 
 def _missing(version: Version, rule: BoundRule, name: Name) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ppdm_sql.errors import BindError, InternalError, Refused, suggest
+from ppdm_sql.errors import BindError, Refused, TreatmentError, suggest
 from ppdm_sql.language.syntax import (
     ColumnRule,
     CreateAgreement,
@@ -293,7 +293,11 @@ def _steps(
         treatment = words[call.keyword].from_call(call, columns)
         types = treatment.output_types()
         if len(types) != len(columns):
-            raise InternalError(f"{call.keyword} changed the number of columns")
+            raise TreatmentError(
+                f"{call.keyword}: output_types must return one type for each column",
+                call.span,
+                code="wrong_treatment",
+            )
         yield Step(treatment, f"t{index}_{place}", call.span)
         columns = tuple(
             replace(column, type=type_) for column, type_ in zip(columns, types, strict=True)

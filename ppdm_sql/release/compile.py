@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
-from ppdm_sql.errors import InternalError, Refused
+from ppdm_sql.errors import InternalError, Refused, TreatmentError
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
@@ -403,6 +403,10 @@ def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[ex
         outputs = treatment.kernel_expr(inputs, scope)
     else:
         outputs = treatment.to_expr(inputs, scope)
-    if len(outputs) != len(rule.columns):
-        raise InternalError(f"{treatment.keyword} changed the number of columns")
+    if not isinstance(outputs, tuple) or len(outputs) != len(rule.columns):
+        raise TreatmentError(
+            f"{treatment.keyword}: to_expr must return a tuple of one expression for each column",
+            hint="write return (expression,)",
+            code="wrong_treatment",
+        )
     return outputs

@@ -159,11 +159,29 @@ def apart(across: Across, k: int) -> tuple[str, str]:
     release, person = snapshot.version.entry.name, across.study.statement.person
     what = f": '{name}' of {release} sets most of them apart"
     told = f"{everybody:,} share what they show with too few, {fewest:,} without it"
-    advice = (
-        f"release '{name}' coarser, or leave it out; write {release} AT MOST 5 ROWS PER {person} where"
-        " the number of rows tells people apart; or lower k"
+    fewer = [
+        f"{one.version.entry.name} AT MOST {fewer_rows(across.study, one)} ROWS PER {person}"
+        for one in across.snapshots
+        if has_several(one)
+    ]
+    rows = (
+        f"write {' or '.join(fewer)} where the number of rows tells people apart; " if fewer else ""
     )
-    return f"{what} ({told})", advice
+    return f"{what} ({told})", f"release '{name}' coarser, or leave it out; {rows}or lower k"
+
+
+def fewer_rows(study: Study, snapshot: Snapshot) -> int:
+    """Return how many rows of a person to try: fewer than now."""
+    most = study.most_rows(snapshot.version.entry.name)
+    return 5 if most is None else max(most - 1, 1)
+
+
+def has_several(snapshot: Snapshot) -> bool:
+    """Whether somebody has more than one row."""
+    distinct = exp.Count(this=exp.Distinct(expressions=[column_of(PERSON, ROWS)]))
+    several = exp.LT(this=distinct, expression=exp.Count(this=column_of(PERSON, ROWS)))
+    query = exp.select(named(several, _COUNT)).from_(snapshot.rows())
+    return bool(snapshot.version.engine.query(query).column(_COUNT)[0].as_py())
 
 
 def _is_somebody() -> exp.Expr:

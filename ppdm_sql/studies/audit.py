@@ -188,7 +188,10 @@ def _measured(
                     refusal = error.what
                     continue
             else:
-                notes.append(f"it cannot be published as it is: {refusal}")
+                notes.append(
+                    f"it cannot be published as it is ({refusal}), so that the figures are those of all rows,"
+                    " with nobody left out"
+                )
             persons = persons_of(snapshots)
             return list(Measuring(study, snapshots, persons).figures()), persons, notes
     raise AssertionError  # the second round always returns

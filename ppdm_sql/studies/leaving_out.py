@@ -22,7 +22,7 @@ from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR, exact
 from ppdm_sql.publish.target_check import missed_persons
 from ppdm_sql.publish.write import Settled
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.studies.across import Across, apart
+from ppdm_sql.studies.across import Across, apart, has_several
 from ppdm_sql.studies.kept_beside import (
     ORDER,
     carried,
@@ -112,16 +112,9 @@ class _Settling:
             if (grouping := find_grouping(one.version.release)) is not None
             and grouping.person is not None
             and grouping.k > 1
-            and not self._is_one_row_each(one)  # there, classes of rows are those of persons
+            and has_several(one)  # else, classes of rows are those of persons
             and linked_k(one) >= grouping.k
         ]
-
-    def _is_one_row_each(self, snapshot: Snapshot) -> bool:
-        person = column_of(PERSON, ROWS)
-        distinct = exp.Count(this=exp.Distinct(expressions=[person]))
-        alone = exp.EQ(this=distinct, expression=exp.Count(this=exp.Star()))
-        query = exp.select(named(alone, _COUNT)).from_(snapshot.rows())
-        return bool(self.engine.query(query).column(_COUNT)[0].as_py())
 
     def run(self) -> None:
         """Leave persons out, and rows, until all that is promised holds."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import TreatmentError
@@ -32,14 +33,14 @@ from ppdm_sql.treatments.shuffle import Shuffle
 from ppdm_sql.treatments.suppress import Suppress
 from ppdm_sql.treatments.traits import UNKNOWN
 from ppdm_sql.treatments.translation import Translation
+from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.treatments.truncate import Truncate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
 
     from ppdm_sql.engine.kernel import Kernel
     from ppdm_sql.treatments.traits import Traits
-    from ppdm_sql.treatments.treatment import Treatment
 
 TREATMENTS: tuple[type[Treatment], ...] = (
     Keep,
@@ -81,13 +82,37 @@ def kernels_of(treatments: Sequence[type[Treatment]]) -> tuple[Kernel, ...]:
 def with_added(added: Sequence[type[Treatment]]) -> tuple[type[Treatment], ...]:
     """Return all treatments and those that somebody adds; refuse a word that there is already."""
     known = {one.keyword for one in TREATMENTS} | {Generalize.keyword}
-    for one in added:
+    for one in _listed(added):
         if one.keyword in known:
             raise TreatmentError(
                 f"there is already a treatment '{one.keyword}'", code="treatment_exists"
             )
         known.add(one.keyword)
     return (*TREATMENTS, *added)
+
+
+def _listed(added: object) -> Iterator[type[Treatment]]:
+    """Return classes of treatments; raise where there is anything else, or what is declared is missing."""
+    if not isinstance(added, Sequence):
+        raise TreatmentError(
+            "'treatments' must be a list of classes",
+            hint="write connect(…, treatments=[Initial])",
+            code="wrong_treatment",
+        )
+    for one in added:
+        if not (isinstance(one, type) and issubclass(one, Treatment)):
+            raise TreatmentError(
+                "a treatment of one's own is a class that derives from ppdm_sql.treatments.Treatment",
+                code="wrong_treatment",
+            )
+        missing = [name for name in ("keyword", "summary", "undone_by") if not hasattr(one, name)]
+        if missing:
+            raise TreatmentError(
+                f"{one.__name__} does not say its {' and its '.join(missing)}",
+                hint=f'write {missing[0]} = "…" in the class',
+                code="wrong_treatment",
+            )
+        yield one
 
 
 def traits_of(word: str, treatments: Sequence[type[Treatment]] = TREATMENTS) -> Traits:

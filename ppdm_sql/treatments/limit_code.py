@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
-from ppdm_sql.errors import TreatmentError
+from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.treatments.arguments import ArgumentSpec, one_of
 from ppdm_sql.treatments.expressions import as_text, comparison, count_where, literal_of
-from ppdm_sql.treatments.numbers import NUMBERS, computable, refuse_lost
+from ppdm_sql.treatments.numbers import NUMBERS, computable, count_of, refuse_lost
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import VARCHAR, ColumnType, Kind
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.protocol import InputColumn, Statistics
 
 _LARGEST = 2**53
+_FEWEST, _MOSTLY = 100, 0.75
 _LABEL = "label"
 
 
@@ -140,13 +141,26 @@ class LimitCode(PlainRule):
     ) -> Mapping[str, exp.Expr]:
         """Count values of which nothing is shown: the limit is none of the column's type."""
         is_lost = exp.and_(exp.Not(this=inputs[0].is_(exp.null())), outputs[0].is_(exp.null()))
-        return {"lost": count_where(is_lost)}
+        is_changed = exp.NEQ(this=as_text(inputs[0].copy()), expression=as_text(outputs[0].copy()))
+        return {
+            "lost": count_where(is_lost),
+            "changed": count_where(is_changed),
+            "known": exp.Count(this=inputs[0].copy()),
+        }
 
     def verify(self, results: Statistics) -> Sequence[str]:
-        """Raise when there are such values."""
+        """Raise when there are such values; warn where a share takes in most values."""
         is_float = self.columns[0].type.kind is Kind.FLOAT
         hint = None if is_float else f"the limit must be a value of type {self.columns[0].type}"
-        return refuse_lost(self.keyword, self.columns, results, hint)
+        refuse_lost(self.keyword, self.columns, results, hint)
+        changed, known = count_of(results, "changed"), count_of(results, "known")
+        if self.percent is None or known < _FEWEST or changed <= _MOSTLY * known:
+            return ()
+        warning = (
+            f"{self.keyword}: {changed:,} of {plural(known, 'value')} of '{self.columns[0].name}' are shown"
+            " as the limit; 'percent' is a number from 0 to 100: one of a hundred values is above 99"
+        )
+        return (warning,)
 
     def said(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]

@@ -311,6 +311,12 @@ class Noise(NumberTreatment):
         """Raise when there are such rows; warn where decimals show which rows were left alone."""
         hint = "a row without a KEY gets no noise; leave such rows out in a (SELECT …) source"
         warnings = refuse_lost(self.keyword, self.columns, results, hint)
+        if self.rho is not None and self.rho < 1:
+            few = (
+                f"noise: with rho => {self.rho:g}, fewer than one of a hundred rows get noise, and all others"
+                " are released as they are: 'rho' is a number from 0 to 100"
+            )
+            warnings += (few,)
         if self.rho is None or self.is_multiplicative or not self.rounds:
             return warnings
         shown = [

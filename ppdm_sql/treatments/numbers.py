@@ -41,7 +41,10 @@ class NumberTreatment(Treatment):
     """A treatment of numbers: DOUBLE is released, and a row that cannot be computed is refused."""
 
     kinds: ClassVar[tuple[Kind, ...]] = NUMBERS
-    instead = "for categories write mapping()"
+    instead = (
+        "for categories write mapping(); numbers with a decimal comma are read with"
+        " read_csv('file.csv', decimal_separator = ',')"
+    )
     most: ClassVar[int | None] = None
     releases = DOUBLE
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ppdm_sql.audit.read.subject import Subject
     from ppdm_sql.groups.search import BoolArray, IntArray
 
+NO_QUASI = "no released column is declared QUASI, so that classes mean nothing"
 NO_ROW, ALL_STARS = "no row is released", "every record is suppressed and shows * only"
 AT_RISK = 0.2
 """Being found with a probability above this is what releases of health data commonly avoid."""

@@ -24,6 +24,7 @@ CAVEAT = (
 MARGIN = 0.01
 """An attack that gets no more than this beyond guessing gains nothing."""
 _ABOUT = 0.9
+_CROWDS = ((0.99, "all"), (0.6, "most"), (0.1, "many"), (0.0, "some"))
 _SOME = 0.05
 """More KEYs than this that stand as they were come before everything else."""
 
@@ -154,8 +155,29 @@ def _attacks(attacks: Sequence[Finding], worst: Finding | None) -> str:
     about = f" on {worst.target}" if worst.target else ""
     return (
         f"The strongest attack is {worst.attack}{about}. It needs {needs}."
-        f" {worst.sentence[:1].upper()}{worst.sentence[1:]} (guessing alone: {percent(worst.chance)})."
+        f" {_said(worst)}{_found_again(attacks, worst)}"
     )
+
+
+def _said(found: Finding) -> str:
+    begin = f"{found.sentence[:1].upper()}{found.sentence[1:]}"
+    return f"{begin} (guessing alone: {percent(found.chance)})."
+
+
+def _found_again(attacks: Sequence[Finding], worst: Finding) -> str:
+    """Say what somebody finds who knows all of a person, where another attack is the strongest."""
+    if worst.needs is Needs.PERSON:
+        return ""
+    best = max(
+        (one for one in attacks if one.needs is Needs.PERSON),
+        key=lambda one: one.gain,
+        default=None,
+    )
+    if best is None or best.gain <= MARGIN:
+        return ""
+    # In words: the figure stands in the table, and is another one for other rows looked for.
+    found = next(word for least, word in _CROWDS if best.share >= least)
+    return f" Who knows {best.needs.value} finds the rows of {found} people ({best.attack})."
 
 
 def _cost(figures: Sequence[Figure], columns: Sequence[ColumnReport]) -> str:
