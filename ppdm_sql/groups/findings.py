@@ -37,6 +37,8 @@ class Generalized:
     def precision(self) -> float:
         """What is left of the release: 1, less the share of treated rows that was lost."""
         people = self.population
+        if not people.rows:
+            return 1.0
         return 1 - self.recoding.precision_loss * people.treated / people.rows
 
 

@@ -299,6 +299,8 @@ class Generalizing:
 
     def _check_population(self, population: Population) -> None:
         k = self.grouping.k
+        if population.rows == 0:
+            return  # of nobody, every class is large enough; a refresh searches again
         if population.treated == 0:
             raise BindError(
                 "no row of the source is to be generalized",

@@ -1,4 +1,4 @@
-"""GENERALIZE … [WHEN …] UNTIL … [SUPPRESS AT MOST …]: words to values.
+"""GENERALIZE … [WHEN …] [UNTIL … [SUPPRESS AT MOST …]]: words to values.
 
 Which targets exist is known here, because each has its own form; whether their numbers and
 columns make sense is asked when the release is bound.
@@ -45,6 +45,13 @@ def parse_generalize(cursor: Cursor) -> GeneralizeClause:
     when = None
     if cursor.take("WHEN"):
         when = Condition(*cursor.text_until(lambda: _at_until(cursor), "a condition after WHEN"))
+    if when is None and (cursor.word.shape is Shape.END or cursor.at("WITH")):
+        if any(column.levels is not None for column in columns):
+            return GeneralizeClause(tuple(columns), (), None, 0, cursor.span_from(start))
+        cursor.fail(
+            "GENERALIZE says neither how far nor until when",
+            "write UNTIL k = 5, or a level to recode to: age USING ages LEVEL 2",
+        )
     if not cursor.at("UNTIL"):
         cursor.fail(
             f"expected 'UNTIL' and a target, found {cursor.found()}",

@@ -219,6 +219,8 @@ def _generalize(clause: GeneralizeClause) -> str:
         _name(column.column.name) + _using(column.hierarchy) + _between(column.levels)
         for column in clause.columns
     )
+    if not clause.targets:
+        return f"GENERALIZE {columns}"
     # A line of its own: the condition may end in a comment.
     when = f"\n    WHEN {clause.when.text}\n" if clause.when else "\n"
     targets = ", ".join(_target(target) for target in clause.targets)

@@ -10,6 +10,8 @@ import pytest
 from ppdm_sql.errors import BindError, Refused, StatementError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ppdm_sql.owner import Owner
 
 RELEASE = (
@@ -93,3 +95,44 @@ def test_what_it_refuses(people: Owner, age: str, error: type[Exception], what: 
 def test_regions_have_no_levels(people: Owner) -> None:
     with pytest.raises(BindError, match="has no levels"):
         people.execute(RELEASE.format(age=" LEVEL 2", zip="") + " WITH (method = 'mondrian')")
+
+
+def test_without_until_it_only_recodes(people: Owner) -> None:
+    """What is written is done, whatever the classes are; nothing else becomes coarser."""
+    people.execute(
+        "CREATE RELEASE r.p FROM people (id KEY, age QUASI, zip QUASI)"
+        " GENERALIZE age USING ages LEVEL 2, zip WITH (accept = ['linked_rows'])"
+    )
+    assert levels(people)[:2] == (2, 0)
+    people.execute("REFRESH RELEASE r.p")
+    assert levels(people)[:2] == (2, 0)
+    shown = "SELECT count(*) FROM r.p JOIN people USING (zip) WHERE r.p.zip IS NOT NULL"
+    ((kept,),) = people.execute(shown).fetchall()
+    assert kept > 0
+
+
+@pytest.mark.parametrize("clause", ["GENERALIZE age USING ages", "GENERALIZE age, zip"])
+def test_neither_how_far_nor_until_when(people: Owner, clause: str) -> None:
+    with pytest.raises(StatementError, match="neither how far nor until when"):
+        people.execute(f"CREATE RELEASE r.p FROM people (id KEY, age QUASI, zip QUASI) {clause}")
+
+
+@pytest.mark.parametrize(
+    "options", ["", "WITH (method = 'mondrian')", "WITH (suppressed = 'star')"]
+)
+@pytest.mark.parametrize("key", ["id KEY, ", ""])
+def test_an_empty_source_waits_for_rows(
+    people: Owner, tmp_path: Path, options: str, key: str
+) -> None:
+    people.execute("CREATE TABLE later AS FROM people LIMIT 0")
+    people.execute(
+        f"CREATE RELEASE r.l FROM later ({key}age QUASI, zip QUASI)"
+        f" GENERALIZE age, zip UNTIL k = 5 {options}"
+    )
+    people.publish("r.l", to=tmp_path / "l.duckdb")
+    people.execute("INSERT INTO later FROM people")
+    assert people.execute("FROM r.l").fetchall() == []  # nobody has counted them yet
+    people.execute("REFRESH RELEASE r.l")
+    classes = "SELECT min(n) FROM (SELECT count(*) AS n FROM r.l GROUP BY age, zip)"
+    ((least,),) = people.execute(classes).fetchall()
+    assert least >= 5
