@@ -46,13 +46,14 @@ from ppdm_sql.errors import (
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import duckdb
 
     from ppdm_sql.analyst.session import Analyst
     from ppdm_sql.audit.report.model import Report
     from ppdm_sql.engine.result import Result
+    from ppdm_sql.engine.table_rows import TableRows
     from ppdm_sql.owner import Owner
     from ppdm_sql.publish.written import Published
     from ppdm_sql.sites.combine import Combined
@@ -79,6 +80,7 @@ __all__ = [
     "combine",
     "connect",
     "open_release",
+    "reconstruct",
     "register",
 ]
 
@@ -165,6 +167,25 @@ def combine(
     return combine_files(files, to, how, agreement, missing, release)
 
 
+def reconstruct(values: Iterable[float], noise: str, bins: int = 20) -> TableRows:
+    """Return how the values behind published noise are distributed: low, high and share of each bin.
+
+    `values` is a column of numbers, `noise` what the codebook discloses: `"normal(0, 10)"`.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from ppdm_sql.engine.kernel import KernelError
+    from ppdm_sql.engine.table_rows import TableRows
+    from ppdm_sql.treatments.kernels.reconstruction import reconstructed
+
+    try:
+        edges, shares = reconstructed(np.asarray(values, dtype=np.float64), noise, bins)
+    except KernelError as error:
+        raise StatementError(str(error), code="bad_argument") from None
+    return TableRows(pa.table({"low": edges[:-1], "high": edges[1:], "share": shares}))
+
+
 def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """Register the functions `ppdm_…` in anybody's DuckDB connection; return their names.
 
@@ -172,8 +193,9 @@ def register(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
     """
     from ppdm_sql.engine.duckdb import register as register_kernel
     from ppdm_sql.treatments import TREATMENTS, kernels_of
+    from ppdm_sql.treatments.kernels.reconstruction import RECONSTRUCT
 
-    kernels = kernels_of(TREATMENTS)
+    kernels = (*kernels_of(TREATMENTS), RECONSTRUCT)
     for kernel in kernels:
         register_kernel(connection, kernel)
     return tuple(kernel.name for kernel in kernels)

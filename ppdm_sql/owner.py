@@ -48,6 +48,7 @@ from ppdm_sql.store.opening import open_database
 from ppdm_sql.store.publications import list_publications
 from ppdm_sql.studies.audit import audit_study
 from ppdm_sql.treatments import TREATMENTS, kernels_of
+from ppdm_sql.treatments.kernels.reconstruction import RECONSTRUCT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -98,7 +99,7 @@ class Owner:
             attach_again(engine)
             engine.shows_errors = show_engine_errors
             # Here and not by cursors: a function ends with the connection that registered it.
-            for kernel in (*kernels_of(treatments), SHUFFLE):
+            for kernel in (*kernels_of(treatments), SHUFFLE, RECONSTRUCT):
                 engine.register(kernel)
             return cls(engine, keys, treatments, str(database))
         except BaseException:
