@@ -94,10 +94,7 @@ class Across:
             same = exp.EQ(this=column_of(_WHO, _ALL), expression=column_of(_WHO, _ROW))
             different = exp.Count(this=exp.Distinct(expressions=[column_of("sensitive", _ROW)]))
             few = exp.select(column_of(SHOWN, _ALL)).distinct().from_(persons)
-            # A class of persons without any such row discloses that they have none.
-            few = few.join(rows, on=same, join_type="left").group_by(
-                column_of(SHOWN, _ALL), column_of("row", _ROW)
-            )
+            few = few.join(rows, on=same).group_by(column_of(SHOWN, _ALL), column_of("row", _ROW))
             few = few.having(exp.LT(this=different, expression=_number(int(target.clause.value))))
             is_in = exp.In(this=column_of(SHOWN, _ALL), query=few.subquery())
             yield exp.select(column_of(PERSON, _ALL)).from_(persons.copy()).where(is_in)

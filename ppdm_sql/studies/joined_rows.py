@@ -18,7 +18,8 @@ from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
 from ppdm_sql.studies.joining import ENDS, Links, alike, between, several, turned, used
-from ppdm_sql.studies.kept_beside import person_column
+from ppdm_sql.studies.kept_beside import comparable, person_column
+from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -208,8 +209,9 @@ def _rows(
         for one in others
     ]
     # What a row names twice can be seen in it.
+    types = {name: ColumnType(type_) for name, type_ in snapshot.columns}
     seen += [
-        exp.NullSafeEQ(this=_text(one), expression=_text(two))
+        exp.EQ(this=_text(one, types), expression=_text(two, types))
         for (one, _), (two, _) in alike(columns)
     ]
     shown: dict[str, exp.Expr] = {
@@ -224,7 +226,7 @@ def _rows(
         *_filled(turned(columns), links.turned),
     ]
     for place, things in enumerate(named_by):
-        shown[_link(place)] = _thing(things, person) if things else _nothing()
+        shown[_link(place)] = _thing(things, person, types) if things else _nothing()
     keys = list(shown.values())
     select = exp.select(*(named(tree, name) for name, tree in shown.items()))
     select = select.select(named(exp.Count(this=exp.Star()), _TIMES)).from_(snapshot.rows())
@@ -235,16 +237,18 @@ def _filled(things: Sequence[tuple[Column, ...]], count: int) -> list[tuple[Colu
     return [*things, *([()] * (count - len(things)))]
 
 
-def _thing(things: Sequence[Column], person: exp.Expr) -> exp.Expr:
+def _thing(things: Sequence[Column], person: exp.Expr, types: Mapping[str, ColumnType]) -> exp.Expr:
     """Return a hash of what a row of a person names; NULL where it does not name all of it."""
-    values = [_text(name) for name, _ in things]
+    values = [_text(name, types) for name, _ in things]
     words = [exp.Literal.string(meets) for _, meets in things]
     are_known = (exp.Not(this=exp.Is(this=value.copy(), expression=exp.null())) for value in values)
     return exp.case().when(exp.and_(*are_known), _hash(*words, *values, person.copy()))
 
 
-def _text(name: str) -> exp.Expr:
-    return exp.cast(column_of(name, ROWS), "VARCHAR")
+def _text(name: str, types: Mapping[str, ColumnType]) -> exp.Expr:
+    """Return what a column names as text: as it is released, or as its original is kept."""
+    value = column_of(name, ROWS)
+    return comparable(value, types[name]) if name in types else exp.cast(value, "VARCHAR")
 
 
 def _things(table: QualifiedName, links: int) -> exp.Select:
@@ -256,7 +260,7 @@ def _things(table: QualifiedName, links: int) -> exp.Select:
         part = part.select(_TABLE, _SHOWN, _TIMES).from_(table_of(table))
         naming.append(part.where(exp.Not(this=exp.Is(this=link.copy(), expression=exp.null()))))
     total = _summed(_hash(_column(_TABLE), _column("place"), _column(_SHOWN)))
-    select = exp.select(_VALUE, named(total, _SHOWN))
+    select = exp.select(_VALUE, named(total, _SHOWN), named(exp.Sum(this=_column(_TIMES)), _TIMES))
     return select.from_(_all(naming).subquery("naming")).group_by(_VALUE)
 
 
@@ -264,7 +268,16 @@ def _refined(table: QualifiedName, links: Links) -> exp.Select:
     """Return what rows show together with what is shown of the things that they name."""
     places = range(links.count + links.turned)
     things = [f"t{place}" for place in places]
-    shown = _hash(column_of(_SHOWN, _BEFORE), *(column_of(_SHOWN, one) for one in things))
+    # What one row alone names joins nothing, as if it named nothing; turned, it is another row's.
+    own = [
+        exp.case().when(
+            exp.GT(this=column_of(_TIMES, one), expression=exp.Literal.number(1)),
+            column_of(_SHOWN, one),
+        )
+        for one in things[: links.count]
+    ]
+    others = [column_of(_SHOWN, one) for one in things[links.count :]]
+    shown = _hash(column_of(_SHOWN, _BEFORE), *own, *others)
     kept = [_TABLE, _WHO, _TIMES, _SENSITIVE, *map(_link, places)]
     select = exp.select(*(column_of(name, _BEFORE) for name in kept), named(shown, _SHOWN))
     select = select.from_(table_of(table, _BEFORE))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations
 from typing import TYPE_CHECKING, TypeAlias
 
 from sqlglot import exp
@@ -102,7 +102,7 @@ class Links:
     several: int
     """By several things at once."""
     turned: int
-    """By two of one kind, where another row has them the other way round."""
+    """By several of one kind, where another row has them in another order."""
 
     @classmethod
     def of(cls, tables: Sequence[Sequence[Column]]) -> Links:
@@ -131,8 +131,17 @@ def several(columns: Sequence[Column]) -> list[tuple[Column, ...]]:
 
 
 def turned(columns: Sequence[Column]) -> list[tuple[Column, ...]]:
-    """Return each two columns that name things of one kind, the second one first."""
-    return [(two, one) for one, two in alike(columns)]
+    """Return what is joined by at once with things of one kind in every other order.
+
+    Another release may list them so, or another row have them the other way round.
+    """
+    return [
+        other
+        for chosen in several(columns)
+        if len(chosen) <= _MANY
+        for other in dict.fromkeys(permutations(chosen))
+        if other != chosen and [one[1] for one in other] == [one[1] for one in chosen]
+    ]
 
 
 def alike(columns: Sequence[Column]) -> list[tuple[Column, Column]]:

@@ -13,7 +13,7 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.sources import Sources
-from ppdm_sql.types import Kind
+from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,9 +31,13 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
     """Return the originals of what refers and is referred to, of l, and of rows to choose."""
     name = version.entry.name
     kept: dict[str, exp.Expr] = {}
-    kept |= {kept_column(one): _text(one.text) for one in sorted(originals(study, name), key=str)}
-    for one in study.naming[name].persons:
-        kept[person_column(one.original)] = _as_person(version, one)
+    columns = Sources(version.engine).columns(version.release.source)
+    types = {column.name: column.type for column in columns}
+    for one in sorted(originals(study, name), key=str):
+        value = exp.column(exp.to_identifier(one.text, quoted=True))
+        kept[kept_column(one)] = comparable(value, types[one])
+    for whom in study.naming[name].persons:
+        kept[person_column(whom.original)] = _as_person(version, whom)
     for at, target in enumerate(study.targets):
         if target.column is not None and target.release == name:
             value = exp.column(exp.to_identifier(target.column.name.text, quoted=True))
@@ -45,6 +49,18 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
         ]
         kept[ORDER] = reduce(_beside, cells)
     return kept
+
+
+def comparable(value: exp.Expr, type_: ColumnType) -> exp.Expr:
+    """Return a value as text so that numbers that are equal have the same: 7, 7.0 and 7.00."""
+    text: exp.Expr = exp.cast(value, "VARCHAR")
+    if type_.kind not in (Kind.FLOAT, Kind.DECIMAL) or not (
+        type_.decimals or type_.kind is Kind.FLOAT
+    ):
+        return text
+    for end in ("0", "."):
+        text = exp.func("RTRIM", text, exp.Literal.string(end), dialect="duckdb")
+    return text
 
 
 def originals(study: Study, name: QualifiedName) -> set[Name]:

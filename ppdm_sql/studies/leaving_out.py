@@ -100,6 +100,7 @@ class _Settling:
         self.engine = self.snapshots[0].version.engine
         self.by_name = {one.version.entry.name: one for one in self.snapshots}
         self.rounds = 0
+        self.warnings: list[str] = []
         self.is_counted = False
         """Whether no class over all tables misses a target, apart from those that are left out."""
         asked = [self.by_name[name] for name in self.study.across]
@@ -155,7 +156,7 @@ class _Settling:
             notes.append("rows of which nobody knows whose they are are left out of all tables")
         promised = [find_grouping(one.version.release) for one in self.snapshots]
         k = max((one.k for one in promised if one is not None), default=1)
-        warnings = list(said_of(study))
+        warnings = [*said_of(study), *self.warnings]
         if study.k < 2 <= k and len(self.snapshots) > 1:  # the owner has not said how many
             least = Across(study, self.snapshots, joins=False).least()
             if least >= k:  # else that says enough, and is quickly counted
@@ -271,7 +272,15 @@ class _Settling:
             ],
             where=exp.Where(this=exp.and_(is_known, exp.Not(this=is_there))),
         )
-        return self.engine.change(update)
+        known = self._count(exp.select("*").from_(table_of(child.table)).where(is_known.copy()))
+        forgotten = self.engine.change(update)
+        if self.rounds == 1 and forgotten == known > 0:
+            self.warnings.append(
+                f"study '{self.study.name}': no value of '{reference.name}' of {reference.child} is found in"
+                f" '{reference.key.name}' of {reference.parent}: all of them are NULL; if they should be, cast"
+                " one of the two to the type of the other in a (SELECT …) source"
+            )
+        return forgotten
 
     def _find_more(self, is_changed: bool) -> bool:
         """Leave out who is in a class that misses a target by now; return whether there is any.

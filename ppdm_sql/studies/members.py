@@ -17,10 +17,13 @@ from ppdm_sql.treatments.protocol import ENTITY
 from ppdm_sql.types import FITS_BIGINT
 
 if TYPE_CHECKING:
-    from ppdm_sql.language.syntax import CreateStudy
+    from collections.abc import Callable
+
+    from ppdm_sql.language.syntax import CreateStudy, Member
     from ppdm_sql.names import QualifiedName
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
+    from ppdm_sql.treatments.protocol import InputColumn
 
 
 def check_members(
@@ -131,13 +134,53 @@ def _check_carried(
                 passed = passed_releases(sources, version.release.source, column.name)
                 inner = next((one for one in passed if _names_things(releases, *one)), None)
                 if inner is not None and rule.role is not Role.KEY:
-                    raise BindError(
-                        f"'{name}' of {version.entry.name} carries names that {inner[0]} made: what they"
-                        " join, and whom they name, cannot be counted",
-                        member.span,
-                        "release the column from its table, with a pseudonym() of its own",
-                        code="carried_names",
-                    )
+                    raise _carried(version, name, inner[0], member)
+
+
+def check_named(
+    releases: Releases,
+    statement: CreateStudy,
+    versions: tuple[Version, ...],
+    names_something: Callable[[InputColumn], bool],
+) -> None:
+    """Raise where a column names something under names that another release gave it."""
+    sources = Sources(releases.engine)
+    for version, member in zip(versions, statement.members, strict=True):
+        for rule in version.release.released_rules:
+            if rule.role is Role.KEY:
+                continue
+            for name, column in zip(rule.names, rule.columns, strict=True):
+                for inner, of_it in passed_releases(sources, version.release.source, column.name):
+                    is_other = _renames(releases, inner, of_it)
+                    if is_other and _names(releases, inner, of_it, names_something):
+                        raise _carried(version, name, inner, member)
+
+
+def _names(
+    releases: Releases,
+    name: QualifiedName,
+    column: Name,
+    names_something: Callable[[InputColumn], bool],
+) -> bool:
+    """Whether a column of another release names something, by what it was there."""
+    entry = releases.find(name)
+    if entry is None:
+        return False
+    return any(
+        shown == column and names_something(source)
+        for rule in releases.open(entry).release.released_rules
+        for shown, source in zip(rule.names, rule.columns, strict=True)
+    )
+
+
+def _carried(version: Version, name: Name, inner: QualifiedName, member: Member) -> BindError:
+    return BindError(
+        f"'{name}' of {version.entry.name} carries names that {inner} made: what they join, and whom they"
+        " name, cannot be counted",
+        member.span,
+        "release the column from its table, with a pseudonym() of its own",
+        code="carried_names",
+    )
 
 
 def _renames(releases: Releases, name: QualifiedName, column: Name) -> bool:

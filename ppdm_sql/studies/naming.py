@@ -9,21 +9,22 @@ both to a third, which need not be in the study; or where two releases show the 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError
 from ppdm_sql.language.syntax import Role, TableSource
 from ppdm_sql.lifecycle.make_version import meeting
+from ppdm_sql.names import QualifiedName
 from ppdm_sql.release.lineage import base_column, column_identity, is_unfollowed
 from ppdm_sql.release.sources import Sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.errors import Span
-    from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.names import Name
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.version import Version
     from ppdm_sql.treatments.protocol import InputColumn
@@ -55,14 +56,18 @@ class Naming:
 
 def find_naming(
     engine: Engine, versions: Sequence[Version], spans: Sequence[Span | None]
-) -> Mapping[QualifiedName, Naming]:
-    """Return what columns of each release name; raise where that cannot be told."""
+) -> tuple[Mapping[QualifiedName, Naming], Callable[[InputColumn], bool]]:
+    """Return what columns of each release name, and whether a column of a source names something.
+
+    Raise where that cannot be told.
+    """
     finding = _Finding(Sources(engine), versions)
     finding.tie()
-    return {
+    found = {
         version.entry.name: finding.naming(version, span)
         for version, span in zip(versions, spans, strict=True)
     }
+    return found, finding.names_something
 
 
 @dataclass
@@ -74,10 +79,17 @@ class _Finding:
     """In how many releases each is shown."""
     persons: set[str] = field(default_factory=set)
     """What the KEYs are."""
+    changed: set[str] = field(default_factory=set)
+    """What some release shows in another form."""
+    ends: set[tuple[QualifiedName, Name]] = field(default_factory=set)
+    """What is referred to."""
+    by_other_key: dict[str, QualifiedName] = field(default_factory=dict)
+    """What names persons by another key of their table, which is not in the study."""
 
     def tie(self) -> None:
         for origin, (table, name) in self.sources.foreign_keys.items():
             self.ties.tie(origin, base_column(table, name), refers=True)
+            self.ends.add((table, name))
         for version in self.versions:
             written = {
                 column.name: rule.references
@@ -97,7 +109,9 @@ class _Finding:
                         there = TableSource(reference.table)
                         end = column_identity(self.sources, there, reference.column)
                         self.ties.tie(own, end, refers=True)
+                        self.ends.add((reference.table, reference.column))
         for version in self.versions:
+            self._note_changed(version)
             key = version.release.key
             if key is not None:
                 self.persons.add(self.ties.what(self._identity(version, key)))
@@ -107,6 +121,12 @@ class _Finding:
                 for column in rule.columns
             }
             self.held.update(shown)
+        self._find_other_keys()
+
+    def names_something(self, column: InputColumn) -> bool:
+        """Whether keys or REFERENCES lead from a column, or to it."""
+        found = {self.ties.what(one) for one in (column.identity, *column.origins)}
+        return bool(found & self.persons) or any(map(self.ties.is_tied, found))
 
     def naming(self, version: Version, span: Span | None) -> Naming:
         release = version.release
@@ -118,6 +138,8 @@ class _Finding:
                 one = self._named(version, rule, at)
                 if one is None:
                     continue
+                self._check_dealt_out(version, rule, at, one, span)
+                self._check_other_key(version, column, span)
                 if len(rule.columns) > 1 and any(trait.mixes_columns for trait in rule.traits):
                     raise BindError(
                         f"'{column.name}' of {version.entry.name} names something, and its treatment"
@@ -130,7 +152,66 @@ class _Finding:
                     persons.append(one)
                 if one.is_pseudonym or _stays_equal(rule):
                     things.append(one)
+                what = self.ties.what(self._identity(version, column))
+                is_shown = not any(trait.is_always_null for trait in rule.traits)
+                if what in self.changed and is_shown and not one.is_pseudonym:
+                    shown = replace(one, meets=f"as shown: {what}", is_pseudonym=True)
+                    things.append(shown)
         return Naming(tuple(things), tuple(persons))
+
+    def _note_changed(self, version: Version) -> None:
+        """Note what some release shows in another form: equal forms are joined, too."""
+        for rule in version.release.released_rules:
+            is_as_it_was = all(trait.shows_originals for trait in rule.traits)
+            if is_as_it_was or meeting(rule) is not None or rule.role is Role.KEY:
+                continue
+            for column in rule.columns:
+                self.changed.add(self.ties.what(self._identity(version, column)))
+
+    def _check_dealt_out(
+        self, version: Version, rule: BoundRule, at: int, one: Named, span: Span | None
+    ) -> None:
+        """Raise where a name stands in other rows: nobody can make it NULL there."""
+        what = self.ties.what(self._identity(version, rule.columns[at]))
+        is_known = one.is_person or self.held[what] > 1
+        if is_known and any(trait.shows_some_originals for trait in rule.traits):
+            raise BindError(
+                f"'{one.name}' of {version.entry.name} names something, and its treatment shows the names in"
+                " other rows: who is left out would still be named there",
+                span,
+                "write pseudonym() for the column, or leave it out",
+                code="carried_names",
+            )
+
+    def _check_other_key(self, version: Version, column: InputColumn, span: Span | None) -> None:
+        """Raise where persons are named by another key of their table, which is not in the study."""
+        what = self.ties.what(self._identity(version, column))
+        table = self.by_other_key.get(what)
+        if table is None or what in self.persons:
+            return
+        raise BindError(
+            f"'{column.name}' of {version.entry.name} names persons by another key of"
+            f" '{QualifiedName(table.parts[1:])}', so that nobody can tell who is left out",
+            span,
+            "add a release of that table to the study, or leave the column out",
+            code="carried_names",
+        )
+
+    def _find_other_keys(self) -> None:
+        """Find keys of tables that have a row for each person, and are no release of the study."""
+        listed = {
+            column_identity(self.sources, version.release.source, column.name)
+            for version in self.versions
+            for column in self.sources.columns(version.release.source)
+        }
+        for table, key in self.ends:
+            origin = base_column(table, key)
+            if origin in listed or not self.sources.is_unique(table, key):
+                continue
+            for column in self.sources.columns(TableSource(table)):
+                whom = self.ties.what(base_column(table, column.name))
+                if whom in self.persons and self.sources.is_unique(table, column.name):
+                    self.by_other_key[self.ties.what(origin)] = table
 
     def _named(self, version: Version, rule: BoundRule, at: int) -> Named | None:
         """Return what a column names, if anything."""
@@ -149,7 +230,8 @@ class _Finding:
 
     def _identity(self, version: Version, column: InputColumn) -> str:
         if is_unfollowed(frozenset({column.identity})):
-            return f"{version.entry.name}: {column.name.folded}"  # nobody knows: it is no other one
+            # Nobody knows where it is from; of one source, it is the same.
+            return f"{version.release.source}: {column.name.folded}"
         return column.identity
 
 

@@ -15,7 +15,7 @@ from ppdm_sql.release.options import unknown_option
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.studies import list_studies, record_study
-from ppdm_sql.studies.members import check_members
+from ppdm_sql.studies.members import check_members, check_named
 from ppdm_sql.studies.naming import find_naming
 from ppdm_sql.treatments.protocol import InputColumn
 
@@ -181,13 +181,16 @@ def bind_study(releases: Releases, statement: CreateStudy) -> Study:
             raise BindError(f"'{names[at]}' is listed twice", member.span, code="listed_twice")
     check_members(releases, statement, versions)
     across = _across(releases, statement, names)
+    spans = [one.span for one in statement.members]
+    naming, names_something = find_naming(releases.engine, versions, spans)
+    check_named(releases, statement, versions, names_something)
     return Study(
         statement,
         versions,
         tuple(_targets(statement, versions, across)),
         across,
         tuple(_references(versions)),
-        find_naming(releases.engine, versions, [one.span for one in statement.members]),
+        naming,
         _linkable(statement),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ppdm_sql
-from ppdm_sql.errors import BindError, EngineError, InternalError, PpdmError, Refused
+from ppdm_sql.errors import BindError, EngineError, PpdmError, Refused, TreatmentError
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateRelease, FileSource, QuerySource, Role, TableSource
 from ppdm_sql.names import Name, QualifiedName
@@ -350,8 +350,8 @@ class Doubling(Treatment):
         return (VARCHAR, VARCHAR)
 
 
-def test_a_treatment_that_changes_the_number_of_columns_is_a_bug() -> None:
-    with pytest.raises(InternalError, match="doubling changed the number of columns"):
+def test_a_treatment_that_changes_the_number_of_columns_is_told_so() -> None:
+    with pytest.raises(TreatmentError, match="doubling: output_types must return one type"):
         bind("age QUASI AS doubling()", treatments=[Keep, Doubling])
 
 

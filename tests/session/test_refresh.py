@@ -101,7 +101,7 @@ def test_a_hierarchy_is_mended_without_drawing_anew(owner: Owner) -> None:
     owner.execute(GENERALIZED)
     error = failed(owner, "INSERT INTO t SELECT 10 + i, 'c' FROM range(4) AS s (i)")
     assert error.hint == (
-        "add what is missing (DESCRIBE HIERARCHY lists the values it has), or filter such rows in the source; "
+        "add what is missing: SELECT DISTINCT of the column lists what there is, DESCRIBE HIERARCHY what is known; or filter such rows in the source; "
         "after CREATE OR REPLACE HIERARCHY, refresh again"
     )
     owner.execute("CREATE OR REPLACE HIERARCHY words AS TREE (('a', 'x'), ('b', 'x'), ('c', 'x'))")

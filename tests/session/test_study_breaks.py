@@ -484,6 +484,7 @@ def test_references_of_a_group_of_columns_are_null_too(here: Owner) -> None:
         "CREATE RELEASE r.visits FROM visits (visit NEUTRAL, id KEY OF p AS pseudonym(), ward QUASI);"
         "CREATE RELEASE r.labs FROM labs ((first, last) NEUTRAL, id KEY OF p AS pseudonym(), test QUASI);"
         "CREATE STUDY s OF r.visits AT MOST 1 ROWS PER p, r.labs PERSON p UNTIL k = 2"
+        " SUPPRESS AT MOST 90 PERCENT"
     )
     publish(here)
     there = "(SELECT visit FROM r.visits)"

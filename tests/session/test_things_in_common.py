@@ -310,3 +310,145 @@ def test_a_key_that_another_release_renamed_is_refused(here: Owner, word: str) -
     )
     with pytest.raises(BindError, match="nobody can tell who is who"):
         publish(here, "r.p, r.v", "")
+
+
+def test_a_computed_column_that_two_releases_of_a_view_show(here: Owner) -> None:
+    here.execute(
+        f"CREATE TABLE t AS SELECT p AS id, s AS d, 7 AS one, ['A', 'B'][s + 1] AS ward, {TEST} AS test"
+        f" {PERSONS}; CREATE VIEW vv AS SELECT *, d + one AS day FROM t;"
+        "CREATE RELEASE r.a FROM vv (id KEY OF p AS pseudonym(), day NEUTRAL, ward QUASI);"
+        "CREATE RELEASE r.b FROM vv (id KEY OF p AS pseudonym(), day NEUTRAL, test QUASI)"
+    )
+    refused(here, "r.a, r.b")
+
+
+@pytest.mark.parametrize(
+    "order", [("s1", "s2", "doctor"), ("s2", "s1", "doctor"), ("doctor", "s2", "s1")]
+)
+def test_the_order_of_lines_changes_nothing(here: Owner, order: tuple[str, ...]) -> None:
+    """Two stays and a doctor, listed in another order by the second release."""
+    rows = "FROM range(6) p(p), range(2) a(s), range(2) b(d), range(2) e(c)"
+    named = "p AS id, 10 * p + s AS s1, 1000 + 10 * p + d AS s2, 'doc' || c AS doctor"
+    lines = {
+        "s1": "s1 NEUTRAL OF stay AS pseudonym()",
+        "s2": "s2 NEUTRAL OF stay AS pseudonym()",
+        "doctor": "doctor NEUTRAL OF doctor AS pseudonym()",
+    }
+    here.execute(
+        f"CREATE TABLE a AS SELECT {named}, ['low', 'high'][1 + (s + d + c) % 2] AS dose {rows};"
+        f"CREATE TABLE b AS SELECT {named}, ['bad', 'good'][1 + (s + d + c + (p = 0)::INT) % 2] AS effect"
+        f" {rows};"
+        f"CREATE RELEASE r.a FROM a (id KEY OF p AS pseudonym(), {', '.join(lines.values())}, dose QUASI);"
+        f"CREATE RELEASE r.b FROM b (id KEY OF p AS pseudonym(), {', '.join(lines[one] for one in order)},"
+        " effect QUASI)"
+    )
+    refused(here, "r.a, r.b")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "round(to => 10)",
+        "top_code(at => 5)",
+        "bottom_code(at => 500)",
+        "microaggregation(size => 3)",
+    ],
+)
+def test_coarser_names_are_joined_as_they_are_shown(here: Owner, word: str) -> None:
+    """The visits 1 and 2 of one person are one visit in the file; those of the others are two."""
+    here.execute(
+        "CREATE TABLE v (visit INTEGER PRIMARY KEY, id INTEGER, ward VARCHAR);"
+        "CREATE TABLE l (visit INTEGER REFERENCES v (visit), id INTEGER, test VARCHAR);"
+        "INSERT INTO v SELECT 100 * p + CASE WHEN p = 0 THEN 1 + s ELSE 1 + 40 * s END, p,"
+        f" ['A', 'B'][s + 1] {PERSONS};"
+        "INSERT INTO l SELECT visit, id, CASE WHEN ward = 'A' THEN 'x' ELSE 'y' END FROM v;"
+        f"CREATE RELEASE r.v FROM v (visit NEUTRAL AS {word}, id KEY OF p AS pseudonym(), ward QUASI);"
+        f"CREATE RELEASE r.l FROM l (visit NEUTRAL AS {word}, id KEY OF p AS pseudonym(), test QUASI)"
+    )
+    refused(here, "r.v, r.l")
+
+
+@pytest.mark.parametrize("word", ["shuffle()", "rank_swap(percent => 50)", "pram(keep => 0.5)"])
+def test_names_that_are_dealt_out_to_other_rows_are_refused(here: Owner, word: str) -> None:
+    here.execute(
+        "CREATE TABLE pa (id INTEGER PRIMARY KEY, age INTEGER); INSERT INTO pa SELECT 7000 + i,"
+        " CASE WHEN i < 4 THEN 110 + i ELSE 30 END FROM range(200) t(i);"
+        "CREATE TABLE v (visit INTEGER PRIMARY KEY, id INTEGER REFERENCES pa (id), escort INTEGER"
+        " REFERENCES pa (id)); INSERT INTO v SELECT i, 7000 + i, 7000 + (i * 7 % 10) FROM range(200) t(i);"
+        "CREATE RELEASE r.p FROM pa (id KEY OF p AS pseudonym(), age QUASI);"
+        f"CREATE RELEASE r.v FROM v (id KEY OF p AS pseudonym(), escort NEUTRAL AS {word})"
+    )
+    with pytest.raises(BindError, match="its treatment shows the names in other rows"):
+        publish(here, "r.p, r.v", "UNTIL k = 5 ACROSS r.p SUPPRESS AT MOST 5 PERCENT")
+
+
+def test_another_key_of_a_table_that_is_no_release_is_refused(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE pa (id INTEGER PRIMARY KEY, mrn INTEGER UNIQUE); INSERT INTO pa SELECT i, 900000 + i"
+        " FROM range(40) t(i); CREATE TABLE v (id INTEGER REFERENCES pa (id), escort INTEGER REFERENCES pa"
+        " (mrn), age INTEGER); INSERT INTO v SELECT i % 40, 900000 + i % 10, 30 FROM range(80) t(i);"
+        "CREATE RELEASE r.v FROM v (id KEY OF p AS pseudonym(), escort NEUTRAL, age QUASI)"
+    )
+    with pytest.raises(BindError, match=r"by another key of 'main\.pa'"):
+        publish(here, "r.v")
+
+
+@pytest.mark.parametrize("word", ["mapping()", "translation(by => 500)"])
+def test_names_that_a_release_below_changed_are_refused(here: Owner, word: str) -> None:
+    here.execute(
+        "CREATE TABLE pa (id INTEGER PRIMARY KEY, age INTEGER); INSERT INTO pa SELECT i, 30 FROM"
+        " range(40) t(i); CREATE TABLE v (id INTEGER REFERENCES pa (id), escort INTEGER REFERENCES pa (id));"
+        "INSERT INTO v SELECT i % 40, i % 10 FROM range(80) t(i);"
+        f"CREATE RELEASE b.v FROM v (id KEY AS keep(), escort NEUTRAL AS {word});"
+        "CREATE RELEASE r.p FROM pa (id KEY OF p AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.v FROM b.v (id KEY OF p AS pseudonym(), escort NEUTRAL)"
+    )
+    with pytest.raises(BindError, match=r"'escort' of r\.v carries names that b\.v made"):
+        publish(here, "r.p, r.v", "")
+
+
+def test_numbers_refer_to_numbers_of_another_type(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE v (visit DECIMAL(10, 2), id INTEGER); INSERT INTO v SELECT i, i FROM range(9) t(i);"
+        "CREATE TABLE l AS SELECT i::DOUBLE AS visit, i AS id FROM range(9) t(i);"
+        "CREATE RELEASE r.v FROM v (visit NEUTRAL AS translation(by => 5), id KEY OF p AS pseudonym());"
+        "CREATE RELEASE r.l FROM l (visit NEUTRAL REFERENCES v (visit) AS translation(by => 5),"
+        " id KEY OF p AS pseudonym())"
+    )
+    publish(here, "r.v, r.l", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT count(visit) FROM x.r.l").fetchall() == [(9,)]
+
+
+def test_references_that_are_all_lost_are_warned_of(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE v AS SELECT 'V' || i AS visit, i AS id FROM range(9) t(i);"
+        "CREATE TABLE l AS SELECT i AS visit, i AS id FROM range(9) t(i);"
+        "CREATE RELEASE r.v FROM v (visit NEUTRAL AS pseudonym(), id KEY OF p AS pseudonym());"
+        "CREATE RELEASE r.l FROM l (visit NEUTRAL REFERENCES v (visit) AS pseudonym(), id KEY OF p AS"
+        " pseudonym()); CREATE STUDY s OF r.v, r.l PERSON p"
+    )
+    published = here.publish_study("s", to="study.duckdb", recipient="uni")
+    assert any("all of them are NULL" in one for one in published.warnings)
+
+
+def test_what_one_row_alone_names_sets_nobody_apart(here: Owner) -> None:
+    """Over-strict before: a doctor of one row, and none, were two kinds of rows."""
+    here.execute(
+        "CREATE TABLE t AS SELECT i AS id, CASE WHEN i = 3 THEN NULL ELSE 'doc' || i END AS doctor,"
+        " 'A' AS ward FROM range(20) s(i);"
+        "CREATE RELEASE r.t FROM t (id KEY OF p AS pseudonym(), doctor NEUTRAL OF doctor AS pseudonym(),"
+        " ward QUASI);"
+        "CREATE RELEASE r.u FROM t (id KEY OF p AS pseudonym(), ward QUASI)"
+    )
+    publish(here, "r.t, r.u", "UNTIL k = 20")
+
+
+def test_who_has_no_row_misses_no_l(here: Owner) -> None:
+    here.execute(
+        "CREATE TABLE patients AS SELECT i AS id, 30 AS age FROM range(20) t(i);"
+        "CREATE TABLE labs AS SELECT i AS id, i % 2 AS ill FROM range(12) t(i);"
+        "CREATE RELEASE r.patients FROM patients (id KEY OF p AS pseudonym(), age QUASI);"
+        "CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), ill SENSITIVE)"
+    )
+    publish(here, "r.patients, r.labs", "UNTIL k = 3, l(ill) = 2")

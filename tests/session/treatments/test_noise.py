@@ -325,7 +325,7 @@ def chosen(owner: Owner, rho: float, column: str = "zero") -> npt.NDArray[np.boo
 
 
 def test_rho_is_the_share_of_rows_that_get_noise(shared: Owner) -> None:
-    for rho in (0.5, 5.0, 50.0):
+    for rho in (1.0, 5.0, 50.0):
         share, p = chosen(shared, rho).mean(), rho / 100
         assert abs(share - p) < SIGMAS * math.sqrt(p * (1 - p) / COUNT)
     assert chosen(shared, 100).all()

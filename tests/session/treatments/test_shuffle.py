@@ -59,29 +59,6 @@ def test_shuffled_values_are_those_of_any_row(shared: Owner) -> None:
     assert (before == after).sum() < 10
 
 
-@pytest.mark.parametrize("percent", [0.1, 5, 100])
-def test_swapped_values_are_near_in_rank(shared: Owner, percent: float) -> None:
-    release(shared, f"rank_swap(percent => {percent})", "many")
-    before, after = pairs(shared).T
-    assert sorted(before) == sorted(after)
-    away = np.abs(before - after)  # the values are their own ranks
-    assert away.max() < percent / 100 * ROWS
-    share = away.mean() / (percent / 100 * ROWS)
-    # Of two windows that share all rows, each is smaller than the span.
-    assert 0.25 <= share <= 0.5 if percent == 100 else share == pytest.approx(0.5, rel=0.1)
-    assert (away == 0).sum() <= 3  # in the middle of windows at both ends
-
-
-def test_ties_of_two_columns_become_weaker_the_wider_the_ranks(shared: Owner) -> None:
-    """As with the rank swapping of others: 5 % leaves almost all of a correlation, 50 % not."""
-    found = []
-    for percent in (5, 50):
-        release(shared, f"rank_swap(percent => {percent})", "many")
-        found.append(np.corrcoef(*pairs(shared).T)[0, 1])
-    assert found[0] > 0.99
-    assert 0.5 < found[1] < 0.95
-
-
 @BOTH
 def test_a_refresh_keeps_what_was_released(owner: Owner, word: str) -> None:
     fill(owner, list(range(1000)), "INTEGER")
@@ -97,17 +74,6 @@ def test_a_refresh_keeps_what_was_released(owner: Owner, word: str) -> None:
     assert set(again) <= set(range(1000))  # nobody but its owner had the value of a new row
     owner.execute("REFRESH RELEASE r.t")
     assert released(owner) == again
-
-
-def test_a_new_row_gets_a_value_near_its_own(owner: Owner) -> None:
-    fill(owner, list(range(1000)), "INTEGER")
-    release(owner, "rank_swap(percent => 2)")
-    add(owner, [500, -9, 5000], "INTEGER")
-    owner.execute("REFRESH RELEASE r.t")
-    near, low, high = released(owner)[1000:]
-    assert 478 < near < 522
-    assert low < 22
-    assert high > 978
 
 
 @settings(max_examples=cases(40))
@@ -169,19 +135,6 @@ def test_few_rows_are_said(owner: Owner) -> None:
     fill(owner, list(range(20)), "INTEGER")
     with pytest.raises(TreatmentError, match="5 percent of 20 rows are fewer than 2"):
         release(owner, "rank_swap(percent => 5)")
-
-
-@pytest.mark.parametrize("percent", ["0", "-1", "101", "'much'", "true"])
-def test_percent_is_a_percent(shared: Owner, percent: str) -> None:
-    fill(shared, [1, 2], "INTEGER")
-    with pytest.raises(TreatmentError, match="from 0 to 100"):
-        release(shared, f"rank_swap(percent => {percent})")
-
-
-def test_categories_have_no_ranks(shared: Owner) -> None:
-    fill(shared, ["a", "b"], "VARCHAR")
-    with pytest.raises(TreatmentError, match=r"pram\(keep => 0.8\) or shuffle\(\)"):
-        release(shared, "rank_swap(percent => 5)")
 
 
 def test_names_of_persons_stay_refused(owner: Owner) -> None:
