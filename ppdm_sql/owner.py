@@ -16,7 +16,7 @@ from ppdm_sql.audit.report.files import (
     check_file,
 )
 from ppdm_sql.engine.result import Result
-from ppdm_sql.errors import StatementError
+from ppdm_sql.errors import StatementError, StoreError
 from ppdm_sql.groups.bind import bind_grouping
 from ppdm_sql.groups.hierarchies import (
     StoredHierarchies,
@@ -91,6 +91,8 @@ class Owner:
         show_engine_errors: bool = False,
     ) -> Self:
         """Open the owner's database, or make it; `:memory:` for a trial that leaves nothing."""
+        if "\0" in str(database):
+            raise StoreError("a path holds no zero character", code="bad_path")
         path = None if str(database) == ":memory:" else Path(database).absolute()
         engine = open_database(path)
         try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.engine.duckdb import Engine
+    from ppdm_sql.names import Name
     from ppdm_sql.publish.snapshot import Snapshot
     from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.release.version import Version
@@ -89,6 +90,10 @@ def refuse_identifiers(snapshot: Snapshot) -> None:
         for name, kept, _ in pairs
     ]
     total, *same = snapshot.counts([exp.Count(this=exp.Star()), *counts])
+    same = [
+        max(count, _dealt_out(snapshot, name, kept, total))
+        for (name, kept, _), count in zip(pairs, same, strict=True)
+    ]
     for (name, _, called), count in zip(pairs, same, strict=True):
         if count > _HALF * total:
             raise Refused(
@@ -96,6 +101,22 @@ def refuse_identifiers(snapshot: Snapshot) -> None:
                 hint="list it as IDENTIFIER, too, or treat it",
                 code="shows_identifier",
             )
+
+
+def _dealt_out(snapshot: Snapshot, name: Name, kept: str, total: int) -> int:
+    """Count the rows that show an IDENTIFIER of any row, where values are dealt out among rows."""
+    rule = next(one for one in snapshot.version.release.released_rules if name in one.names)
+    if not any(one.shows_some_originals for one in rule.traits):
+        return 0
+    (different,) = snapshot.counts(
+        [exp.Count(this=exp.Distinct(expressions=[column_of(kept, ROWS)]))]
+    )
+    if different <= _HALF * total:  # a word that many share names nobody
+        return 0
+    all_of_them = exp.select(exp.cast(column_of(kept, ROWS), "VARCHAR")).from_(snapshot.rows())
+    value = exp.cast(column_of(name.text, ROWS), "VARCHAR")
+    (found,) = snapshot.counts([exp.CountIf(this=exp.In(this=value, query=all_of_them.subquery()))])
+    return found
 
 
 def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) -> None:

@@ -197,17 +197,23 @@ def _groups(
 def _parts(
     versions: EarlierVersions, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
 ) -> Iterator[str]:
-    """Say where one column is shown by two rules: the beginning here and the end there."""
+    """Say where one column is shown by two rules: the beginning here, the end or a sum there."""
 
     def shows_a_part(column: PublishedColumn) -> bool:
         traits = traits_of_column(versions.releases, column)
         return bool(traits) and all(one.shows_a_part for one in traits)
 
+    def shows_something(column: PublishedColumn) -> bool:
+        """Whether values tell of the originals, other than as names, or as the originals."""
+        traits = traits_of_column(versions.releases, column)
+        says_nothing = any(one.is_always_null or one.renames for one in traits)
+        return not says_nothing and not all(one.shows_originals for one in traits)
+
     for column in filter(shows_a_part, outgoing.columns):
         others = [
             (other, f"'{other.name}' beside it")
             for other in outgoing.columns
-            if other.name > column.name
+            if other.name > column.name or not shows_a_part(other)
         ]
         others += [
             (other, f"'{other.name}' of {one.release}, which was published before,")
@@ -215,7 +221,8 @@ def _parts(
             for other in one.columns
         ]
         for other, where in others:
-            is_another = shows_a_part(other) and other.key_id != column.key_id
+            is_shown = shows_a_part(other) or shows_something(other)
+            is_another = is_shown and other.key_id != column.key_id
             if is_another and may_be_one(versions.sources, other, column):
                 yield (
                     f"{outgoing.entry.name}: '{column.name}' and {where} show one column by two rules:"

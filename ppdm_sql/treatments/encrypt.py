@@ -56,11 +56,11 @@ class Encrypt(Treatment):
     summary = "digits become other digits, as many and in the same places"
     reading = "an encrypted number: equal ones are the same original; only its form means something"
     missing = "or one that is too short, or holds other letters"
-    undone_by = "the owner's key; equal values stay equal, and so does everything that is kept"
+    undone_by = "the owner's key; equal values stay equal, and ends that are kept are shown"
     exactness = Exactness.LOOKUP
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=True, renames=True,
-        draws_from_keys=True,
+        draws_from_keys=True, shows_a_part=True,
     )  # fmt: skip
     kinds = (Kind.TEXT,)
     instead = "write it as text, x::VARCHAR, in a (SELECT …) source: leading zeros are digits, too"

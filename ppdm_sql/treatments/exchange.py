@@ -18,7 +18,7 @@ from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.randomness.permutation import secret_permutation
 from ppdm_sql.treatments.expressions import as_text, count_where
-from ppdm_sql.treatments.numbers import count_of
+from ppdm_sql.treatments.numbers import computable, count_of, lost_rows, refuse_lost
 from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import VARCHAR, ColumnType, Kind
 
@@ -58,7 +58,7 @@ class Exchange(Treatment):
         self, inputs: Sequence[exp.Expr], row_key: exp.Expr
     ) -> Mapping[str, exp.Expr]:
         """Ask for the KEY and the value of every row."""
-        cells = {"row": row_key, "original": as_text(inputs[0])}
+        cells = {"row": row_key, "original": self._text(inputs[0])}
         row = exp.Struct(
             expressions=[
                 exp.PropertyEQ(this=exp.to_identifier(name), expression=cell)
@@ -84,7 +84,7 @@ class Exchange(Treatment):
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
         """Return the value that the joined table gives."""
-        keys = {"row": scope.row_key(), "original": as_text(inputs[0])}
+        keys = {"row": scope.row_key(), "original": self._text(inputs[0])}
         (type_,) = self.output_types()
         return (exp.cast(scope.join(_TABLE, keys)("released"), type_.text),)
 
@@ -95,6 +95,7 @@ class Exchange(Treatment):
         is_lost = exp.and_(inputs[0].is_(exp.null()).not_(), outputs[0].is_(exp.null()))
         is_same = exp.EQ(this=as_text(inputs[0].copy()), expression=as_text(outputs[0].copy()))
         return {
+            **{f"odd_{k}": v for k, v in lost_rows(self.columns, inputs).items()},
             "lost": count_where(is_lost),
             "same": count_where(is_same),
             "values": exp.Count(this=outputs[0].copy()),
@@ -103,6 +104,7 @@ class Exchange(Treatment):
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise where a row has no KEY; warn where many values stay."""
         name = self.columns[0].name
+        refuse_lost(self.keyword, self.columns, {"lost": results.get("odd_lost")})
         if count_of(results, "lost"):
             raise TreatmentError(
                 f"{self.keyword}: rows of '{name}' have no KEY",
@@ -123,6 +125,14 @@ class Exchange(Treatment):
         table = drawn.tables[_TABLE]
         stays = pc.sum(pc.equal(table.column("original"), table.column("released"))).as_py() or 0
         return f"{stays / max(len(table), 1):.1%} of the rows show a value like their own"
+
+    def _text(self, value: exp.Expr) -> exp.Expr:
+        """Return a value as text; NULL for what no treatment of numbers computes with."""
+        (column,) = self.columns
+        if column.type.kind is not Kind.FLOAT:
+            return as_text(value)
+        number = exp.paren(computable(column, value.copy()))
+        return exp.case().when(number.is_(exp.null()).not_(), as_text(value))
 
     def _rows_of(self, cell: Any) -> pa.StructArray:
         """Return the rows that have a value; raise where two have one KEY."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _MOST = 1_000
 _FEWEST_HIDDEN = 3
 _STARS = "***"
+_UNSEEN = " \t\n\v\f\r\x85\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u2028\u2029\u202f\u205f\u2060\u3000\ufeff"
+"""Spaces of all kinds, ends of lines, and what has no width."""
 _FEWEST, _MOSTLY = 100, 0.9
 
 
@@ -50,13 +52,14 @@ class Partial(PlainRule):
 
     def given(self, statistics: Statistics) -> dict[str, Parameter]:
         """Keep how much is shown."""
-        return {"left": self.left, "right": self.right}
+        return {"left": self.left, "right": self.right, "unseen": _UNSEEN}
 
     def rule(
         self, column: InputColumn, value: exp.Expr, parameter: Callable[[str], exp.Expr]
     ) -> exp.Expr:
         """Return both ends, where enough stays hidden."""
-        text = exp.Trim(this=as_text(value))  # of a column of fixed width, spaces hide nothing
+        # What nobody sees at its ends hides nothing.
+        text = exp.Trim(this=as_text(value), expression=parameter("unseen"))
         shown = exp.Add(this=parameter("left"), expression=parameter("right"))
         hidden = exp.Sub(this=exp.Length(this=text.copy()), expression=exp.paren(shown))
         ends = exp.DPipe(

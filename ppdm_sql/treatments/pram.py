@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from sqlglot import exp
 
-from ppdm_sql.errors import TreatmentError
+from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.arguments import ArgumentSpec
 from ppdm_sql.treatments.expressions import as_text, count_where, double
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
-_SHARES = "shares"
+_SHARES, _KNOWN = "shares", "known"
 _FEWEST = 2
 
 
@@ -54,6 +54,7 @@ class Pram(Treatment):
         "a category that some rows were given by chance: shares "
         "are right on average, ties to other columns weaker"
     )
+    missing = "or a category that is new since the release was made"
     undone_by = "other columns that go with it: a rare pair of values was probably not there"
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=False, uses_row_key=True,
@@ -81,8 +82,10 @@ class Pram(Treatment):
         said = f"{lineage(self.columns[0], keys)} {self.keep!r}"
         parameters = key_of_draws(keys, self.keyword, said) | {"keep": self.keep}
         tables = previous.tables if previous is not None else {}
-        if not tables:
-            tables = {_SHARES: _shares(statistics.get("categories"))}
+        if not tables or not tables[_SHARES].num_rows:  # there was nothing to draw from yet
+            shares = _shares(statistics.get("categories"))
+            known = shares.column("released")
+            tables = {_SHARES: shares, _KNOWN: pa.table({"original": known, "released": known})}
         return Drawn(parameters, tables)
 
     def to_expr(self, inputs: Sequence[exp.Expr], scope: Scope) -> tuple[exp.Expr, ...]:
@@ -94,17 +97,24 @@ class Pram(Treatment):
         )
         other = scope.join_below(_SHARES, scope.let(rest))("released")
         stays = exp.LT(this=number.copy(), expression=keep.copy())
-        is_known = exp.and_(
-            *(one.copy().is_(exp.null()).not_() for one in (inputs[0], number))
-        )  # a NULL has a number, too; a row without a KEY has none
+        # A category that is new would be known for certain: it is drawn for nobody else.
+        own = scope.lookup(_KNOWN, as_text(inputs[0]))
+        is_known = exp.and_(*(one.copy().is_(exp.null()).not_() for one in (own, number)))
         (type_,) = self.output_types()
-        chosen = exp.case().when(stays, as_text(inputs[0])).else_(other)
+        chosen = exp.case().when(stays, own.copy()).else_(other)
         return (exp.cast(exp.case().when(is_known, chosen), type_.text),)
+
+    def row_statistics(
+        self, inputs: Sequence[exp.Expr], row_key: exp.Expr
+    ) -> Mapping[str, exp.Expr]:
+        """Count rows that nothing can be drawn for."""
+        is_known = inputs[0].is_(exp.null()).not_()
+        return {"keyless": count_where(exp.and_(is_known, row_key.is_(exp.null())))}
 
     def checks(
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
-        """Count categories, and rows that cannot be drawn for."""
+        """Count categories, and rows whose category is new."""
         lost = exp.and_(inputs[0].is_(exp.null()).not_(), outputs[0].is_(exp.null()))
         different = exp.Distinct(expressions=[inputs[0].copy()])
         return {"lost": count_where(lost), "different": exp.Count(this=different)}
@@ -112,12 +122,18 @@ class Pram(Treatment):
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise where there is nothing to exchange with."""
         (column,) = self.columns
-        if count_of(results, "lost"):
+        if count_of(results, "keyless"):
             raise TreatmentError(
                 f"pram: rows of '{column.name}' have no KEY",
                 hint="leave such rows out in a (SELECT …) source",
                 code="data_does_not_fit",
             )
+        if lost := count_of(results, "lost"):
+            new = (
+                f"pram: {plural(lost, 'row')} of '{column.name}' have a category that is new since the"
+                " release was made, and are NULL: CREATE OR REPLACE RELEASE draws by the shares of today"
+            )
+            return (new,)
         if 0 < count_of(results, "different") < _FEWEST:
             return (f"pram: '{column.name}' has one category: every row keeps it",)
         return ()

@@ -161,7 +161,9 @@ class Round(PlainRule):
     ) -> exp.Expr | None:
         """Return between which whole numbers a value lies; of others, the condition on the rule."""
         column = self.columns[index]
-        if not self._is_whole(column) or not isinstance(literal, int | float):
+        if not isinstance(literal, int | float):
+            return None  # no number is a text
+        if not self._is_whole(column):
             return super(Round, self).invert_condition(operator, literal, columns, drawn, index)
         step, value = int(self.to), columns[index]
         below, above = (step * int(found) for found in (literal // step, -(-literal // step)))

@@ -251,3 +251,40 @@ def test_targets_of_a_release_below_are_verified(people: Owner, tmp_path: Path) 
     with pytest.raises(Refused) as caught:
         people.publish("r.through", to=tmp_path / "after.duckdb")
     assert caught.value.code == "target_missed"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("encrypt(keep_prefix => 6)", "encrypt(keep_suffix => 6)"),
+        ("encrypt(keep_prefix => 6)", "partial(right => 6)"),
+        ("partial(left => 6)", "partial(right => 6)"),
+    ],
+)
+def test_two_ends_of_a_number_are_told(owner: Owner, tmp_path: Path, one: str, other: str) -> None:
+    """Red before: the file gave every account number, and strict PUBLISH said nothing."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, printf('%012d', (i * 7919133571) % 1000000000000) AS acct"
+        " FROM range(50) r(i)"
+    )
+    owner.execute(
+        f"CREATE RELEASE r.e FROM (SELECT id, acct, acct AS acct2 FROM t) (id KEY, acct NEUTRAL AS {one},"
+        f" acct2 NEUTRAL AS {other})"
+    )
+    with pytest.warns(PrivacyWarning, match="show one column by two rules"):
+        owner.execute(f"PUBLISH RELEASE r.e TO '{tmp_path}/e.duckdb'")
+
+
+@pytest.mark.parametrize("rule", ["top_code(at => 3000)", "round(to => 1000)"])
+@pytest.mark.parametrize("other", ["translation()", "scaling()", "graded_grouping(bands => 4)"])
+def test_a_rule_beside_a_sum_is_told(owner: Owner, tmp_path: Path, rule: str, other: str) -> None:
+    """What a limit hides, a constant added to all gives back: the file itself says the constant."""
+    owner.execute(
+        "CREATE TABLE pay AS SELECT i AS id, 1000 + (i * 7919) % 9000 AS pay FROM range(90) r(i)"
+    )
+    owner.execute(
+        f"CREATE RELEASE r.c FROM (SELECT id, pay, pay AS pay2 FROM pay) (id KEY, pay NEUTRAL AS {other},"
+        f" pay2 NEUTRAL AS {rule})"
+    )
+    with pytest.warns(PrivacyWarning, match="show one column by two rules"):
+        owner.execute(f"PUBLISH RELEASE r.c TO '{tmp_path}/c.duckdb'")

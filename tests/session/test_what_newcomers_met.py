@@ -151,3 +151,9 @@ def test_a_table_of_results_without_names_says_nothing(owner: Owner) -> None:
     owner.execute("CREATE TABLE t AS SELECT i AS id, i % 7 AS x FROM range(100) s(i)")
     owner.execute("CREATE RELEASE r.a FROM t (id KEY AS pseudonym(), x NEUTRAL)")
     assert owner.interpret_table("r.a", pa.table({"x": [1]})).notes == ()
+
+
+def test_a_path_that_no_system_has_is_told() -> None:
+    with pytest.raises(PpdmError) as caught:
+        ppdm_sql.connect("a\0b")
+    assert caught.value.code == "bad_path"

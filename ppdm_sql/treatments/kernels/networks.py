@@ -47,4 +47,6 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
         found = IPv6Address(text)
     except AddressValueError:
         return None
-    return found.ipv4_mapped or found
+    # Addresses of version 4 that are carried in one of version 6 are those.
+    inside = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
+    return inside or found

@@ -47,7 +47,9 @@ def test_an_address_is_in_its_network(
             assert found is None
             continue
         address = ipaddress.ip_address(value)
-        address = getattr(address, "ipv4_mapped", None) or address
+        if isinstance(address, ipaddress.IPv6Address):
+            carried = address.ipv4_mapped or address.sixtofour or (address.teredo or (0, None))[1]
+            address = carried or address
         network = ipaddress.ip_network(found)
         assert address in network
         assert network.prefixlen == (v4 if address.version == 4 else v6)
@@ -84,3 +86,10 @@ def test_a_condition_on_a_network_is_one_on_addresses(owner: Owner) -> None:
     condition = str(owner.interpret("r.t", "x = '10.0.1.0/24'"))
     found = owner.sql(f"SELECT id FROM t WHERE {condition}").fetchall()
     assert found == [(1,)]
+
+
+def test_an_address_inside_another_is_cut_too(owner: Owner) -> None:
+    """6to4 and Teredo carry an address of version 4 in the part that is shown."""
+    fill(owner, ["2002:cb00:7101::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2"], "VARCHAR")
+    release(owner, "ip(v4 => 8)")
+    assert released(owner) == ["203.0.0.0/8", "192.0.0.0/8"]

@@ -80,3 +80,14 @@ def test_a_condition_is_one_on_the_original(shared: Owner) -> None:
     said = shared.interpret("r.t", "x = '12***78'").original
     assert said == "(LEFT(TRIM(x), 2) || '***' || RIGHT(TRIM(x), 2)) = '12***78'"
     assert shared.execute(f"SELECT count(*) FROM t WHERE {said}").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize("unseen", ["\r\n\t", "\u200b\u200b\u200b", "\u00a0  "])
+def test_what_nobody_sees_hides_nothing(owner: Owner, unseen: str) -> None:
+    owner.execute("CREATE TABLE t (id INTEGER, x VARCHAR)")
+    owner.connection.execute("INSERT INTO t VALUES (1, ?)", ["SmAA" + unseen])
+    with pytest.warns(PrivacyWarning, match="too short"):
+        owner.execute(
+            "CREATE RELEASE r.t FROM t (id KEY AS keep(), x NEUTRAL AS partial(left => 4))"
+        )
+    assert owner.sql("SELECT x FROM r.t").fetchall() == [(None,)]

@@ -128,3 +128,11 @@ def test_a_step_that_changes_nothing_is_refused(shared: Owner) -> None:
     fill(shared, [1], "INTEGER")
     with pytest.raises(TreatmentError, match="stay as they are"):
         release(shared, 1)
+
+
+def test_a_text_is_no_multiple(owner: Owner) -> None:
+    """Red before: KeyError."""
+    owner.execute("CREATE TABLE t AS SELECT i AS id, i AS x FROM range(9) s(i)")
+    owner.execute("CREATE RELEASE r.t FROM t (id KEY AS keep(), x NEUTRAL AS round(to => 5))")
+    assert not owner.interpret("r.t", "x = '1000'").is_complete
+    assert not owner.interpret("r.t", "x IN ('a', 'b')").is_complete

@@ -78,7 +78,9 @@ def test_a_refresh_keeps_what_was_released(owner: Owner, word: str) -> None:
 
 @settings(max_examples=cases(40))
 @given(
-    st.lists(st.one_of(st.none(), st.floats(), st.sampled_from([0.0, 1.5])), max_size=30),
+    st.lists(
+        st.one_of(st.none(), st.floats(-1e299, 1e299), st.sampled_from([0.0, 1.5])), max_size=30
+    ),
     st.sampled_from(["shuffle()", "rank_swap(percent => 100)"]),
 )
 def test_what_is_released_is_what_there_was(
@@ -157,3 +159,27 @@ def test_a_second_release_draws_again(
     owner.publish("r.a", to=tmp_path / "a.duckdb")
     published = owner.publish("r.b", to=tmp_path / "b.duckdb")
     assert sum("averaged" in one for one in published.warnings) == averages
+
+
+@BOTH
+@pytest.mark.parametrize("odd", ["nan", "inf", "-inf", "1e301"])
+def test_what_is_no_number_is_refused_and_later_null(owner: Owner, word: str, odd: str) -> None:
+    fill(owner, [1.0, 2.0, 3.0, 4.0])
+    release(owner, word)
+    add(owner, [float(odd)])
+    assert released(owner)[4] is None
+    with pytest.raises(TreatmentError, match="cannot be computed"):
+        owner.execute("REFRESH RELEASE r.t")
+
+
+@pytest.mark.parametrize("word", ["shuffle()", "rank_swap(percent => 20)", "pram(keep => 0.5)"])
+def test_an_identifier_is_not_dealt_out(owner: Owner, tmp_path: Path, word: str) -> None:
+    """Red before: all ninety numbers stood in the file, each in another row."""
+    owner.execute("CREATE TABLE t AS SELECT i AS id, 900 + i * 7 AS nr FROM range(90) s(i)")
+    owner.execute(
+        f"CREATE RELEASE r.t FROM (SELECT id, nr, nr AS nr2 FROM t) (id KEY, nr IDENTIFIER, nr2 NEUTRAL AS"
+        f" {word})"
+    )
+    with pytest.raises(Refused) as caught:
+        owner.publish("r.t", to=tmp_path / "a.duckdb")
+    assert caught.value.code == "shows_identifier"

@@ -1,18 +1,18 @@
 SELECT
   CAST(CASE
-    WHEN NOT "s"."illness" IS NULL AND NOT "s"."ppdm_t1_0_0" IS NULL
+    WHEN NOT "m1"."released" IS NULL AND NOT "s"."ppdm_t1_0_0" IS NULL
     THEN CASE
       WHEN "s"."ppdm_t1_0_0" < "p"."t1_0_keep"
-      THEN CAST("s"."illness" AS TEXT)
+      THEN "m1"."released"
       ELSE "m0"."released"
     END
   END AS TEXT) AS "illness",
   CAST(CASE
-    WHEN NOT "s"."age" IS NULL AND NOT "s"."ppdm_t2_0_2" IS NULL
+    WHEN NOT "m3"."released" IS NULL AND NOT "s"."ppdm_t2_0_2" IS NULL
     THEN CASE
       WHEN "s"."ppdm_t2_0_2" < "p"."t2_0_keep"
-      THEN CAST("s"."age" AS TEXT)
-      ELSE "m1"."released"
+      THEN "m3"."released"
+      ELSE "m2"."released"
     END
   END AS INT) AS "age"
 FROM (
@@ -57,5 +57,9 @@ FROM (
 CROSS JOIN "ppdm_owner"."r1_v1_parameters" AS "p"
 ASOF LEFT JOIN "ppdm_owner"."r1_v1_t1_0_shares" AS "m0"
   ON "s"."ppdm_t1_0_1" >= "m0"."original"
-ASOF LEFT JOIN "ppdm_owner"."r1_v1_t2_0_shares" AS "m1"
-  ON "s"."ppdm_t2_0_3" >= "m1"."original"
+LEFT JOIN "ppdm_owner"."r1_v1_t1_0_known" AS "m1"
+  ON CAST("s"."illness" AS TEXT) = "m1"."original"
+ASOF LEFT JOIN "ppdm_owner"."r1_v1_t2_0_shares" AS "m2"
+  ON "s"."ppdm_t2_0_3" >= "m2"."original"
+LEFT JOIN "ppdm_owner"."r1_v1_t2_0_known" AS "m3"
+  ON CAST("s"."age" AS TEXT) = "m3"."original"
