@@ -7,14 +7,12 @@ SELECT over the one before, so that no expression is written twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
-from ppdm_sql.errors import InternalError, Refused, TreatmentError
+from ppdm_sql.errors import Refused, TreatmentError
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.names import Name
 from ppdm_sql.parameters import parameter_column
@@ -24,124 +22,23 @@ from ppdm_sql.release.stage_columns import (
     ROW,
     inputs_of,
     row_key_of,
-    source_value,
     source_values,
     stage_names,
-    uses_source_value,
 )
+from ppdm_sql.release.stage_scope import PARAMETERS, Stage, StageScope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.release.model import BoundRule, Plan, Release, Step
-    from ppdm_sql.treatments.protocol import Joined
 
-_PARAMETERS, _LOOKUP = "p", "m"
 KEYS = "keys"
 """Name under which a statistics query counts the distinct row keys, where they are used."""
 KEYED_ROWS = "keyed rows"
 """Name under which it counts the rows that have one."""
 ROWS = "rows"
 """Name under which a statistics query counts the rows of the source."""
-
-
-@dataclass
-class _Stage:
-    """One SELECT in the making: its joins grow as treatments refer to what was drawn."""
-
-    plan: Plan
-    row_key: exp.Expr | None
-    lets: dict[str, exp.Expr] = field(default_factory=dict)
-    joins: list[exp.Join] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Scope:
-    """What one treatment sees of its stage."""
-
-    stage: _Stage
-    slot: str
-    rule: BoundRule
-    place: int
-    """The number of the stage."""
-
-    @property
-    def formula(self) -> int:
-        return self.stage.plan.release.formula
-
-    def source_value(self, index: int) -> exp.Expr:
-        if not uses_source_value(self.rule, self.place, self.formula):
-            raise InternalError("a treatment asks for a value that it did not say it uses")
-        return source_value(self.rule, index, self.place)
-
-    def mixed_with(self, index: int) -> list[int]:
-        before = (step.treatment.traits for step in self.rule.steps[: self.place])
-        if not any(one.mixes_columns for one in before):
-            return []
-        return [one for one in range(len(self.rule.columns)) if one != index]
-
-    def parameter(self, name: str) -> exp.Expr:
-        return column_of(parameter_column(self.slot, name), _PARAMETERS)
-
-    def let(self, value: exp.Expr) -> exp.Expr:
-        for name, earlier in self.stage.lets.items():
-            if earlier == value:
-                return column_of(name, INPUT)
-        name = f"ppdm_{self.slot}_{len(self.stage.lets)}"
-        self.stage.lets[name] = value
-        return column_of(name, INPUT)
-
-    def lookup(self, table: str, key: exp.Expr) -> exp.Expr:
-        return self.join(table, {"original": key})("released")
-
-    def join(self, table: str, keys: Mapping[str, exp.Expr]) -> Joined:
-        alias = self._next_alias()
-        on = [exp.EQ(this=key, expression=column_of(column, alias)) for column, key in keys.items()]
-        return self._join(table, alias, exp.and_(*on))
-
-    def join_below(self, table: str, key: exp.Expr) -> Joined:
-        alias = self._next_alias()
-        on = exp.GTE(this=key, expression=column_of("original", alias))
-        return self._join(table, alias, on, method="ASOF")
-
-    def join_nearest(
-        self, table: str, when: exp.Expr, distance: Callable[[Joined], exp.Expr]
-    ) -> Joined:
-        alias = self._next_alias()
-        candidates = f"{alias}_of"
-        name = self.stage.plan.storage.lookup_table(self.slot, table)
-        nearest = (
-            exp.select("*")
-            .from_(table_of(name, candidates))
-            .where(when)
-            # Groups are numbered, so that of two equally near ones the first is taken everywhere.
-            .order_by(
-                distance(partial(column_of, table=candidates)), column_of("number", candidates)
-            )
-            .limit(1)
-        )
-        lateral = exp.Lateral(
-            this=nearest.subquery(),
-            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
-        )
-        self.stage.joins.append(exp.Join(this=lateral, on=exp.true(), side="LEFT"))
-        return partial(column_of, table=alias)
-
-    def row_key(self) -> exp.Expr:
-        if self.stage.row_key is None:
-            raise InternalError("a treatment asks for a row key that it did not say it uses")
-        return self.stage.row_key.copy()
-
-    def _next_alias(self) -> str:
-        return f"{_LOOKUP}{len(self.stage.joins)}"
-
-    def _join(self, table: str, alias: str, on: exp.Expr, method: str | None = None) -> Joined:
-        name = self.stage.plan.storage.lookup_table(self.slot, table)
-        self.stage.joins.append(
-            exp.Join(this=table_of(name, alias), on=on, side="LEFT", method=method)
-        )
-        return partial(column_of, table=alias)
 
 
 def release_select(plan: Plan) -> exp.Select:
@@ -215,7 +112,7 @@ def checks_query(plan: Plan, stage: int) -> exp.Select | None:
     """Return one SELECT for what the treatments of a stage want to see of their results."""
     aggregates: dict[str, exp.Expr] = {}
     shown: list[exp.Expr] = []
-    under = _Stage(plan, row_key_of(plan.release, stage))
+    under = Stage(plan, row_key_of(plan.release, stage))
     for rule, step in plan.release.stage(stage):
         before = [f"{step.slot}_i{i}" for i in range(len(rule.columns))]
         after = [f"{step.slot}_o{i}" for i in range(len(rule.columns))]
@@ -261,7 +158,7 @@ def _select(
 ) -> exp.Select:
     """Return the release after a number of stages."""
     last = stages - 1
-    under = _Stage(plan, row_key_of(plan.release, last))
+    under = Stage(plan, row_key_of(plan.release, last))
     shown: list[exp.Expr] = []
     for rule in plan.release.released_rules:
         step = rule.steps[last] if last < len(rule.steps) else None
@@ -283,14 +180,14 @@ def _of_source(tree: exp.Expr) -> exp.Expr:
 
     def placed(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Placeholder):
-            return column_of(node.name, _PARAMETERS)
+            return column_of(node.name, PARAMETERS)
         return column_of(node.name, INPUT) if isinstance(node, exp.Column) else node
 
     return tree.copy().transform(placed)
 
 
 def _from_stage(
-    select: exp.Select, under: _Stage, stage: int, carried: Mapping[str, exp.Expr]
+    select: exp.Select, under: Stage, stage: int, carried: Mapping[str, exp.Expr]
 ) -> exp.Select:
     """Put a SELECT on the stage before it and join what its expressions refer to."""
     for tree in select.expressions:
@@ -306,7 +203,7 @@ def _from_stage(
 
 
 def _with_lets(
-    source: exp.Expr, under: _Stage, stage: int, carried: Mapping[str, exp.Expr]
+    source: exp.Expr, under: Stage, stage: int, carried: Mapping[str, exp.Expr]
 ) -> exp.Expr:
     """Return a source with what the treatments want computed once beside its own columns.
 
@@ -346,14 +243,12 @@ def _layers(lets: Mapping[str, exp.Expr]) -> list[dict[str, exp.Expr]]:
 
 
 def _use_parameters(trees: Iterable[exp.Expr]) -> bool:
-    return any(
-        column.table == _PARAMETERS for tree in trees for column in tree.find_all(exp.Column)
-    )
+    return any(column.table == PARAMETERS for tree in trees for column in tree.find_all(exp.Column))
 
 
-def _join_parameters(select: exp.Select, under: _Stage) -> exp.Select:
+def _join_parameters(select: exp.Select, under: Stage) -> exp.Select:
     return select.join(
-        table_of(under.plan.storage.parameter_table(), _PARAMETERS), join_type="cross"
+        table_of(under.plan.storage.parameter_table(), PARAMETERS), join_type="cross"
     )
 
 
@@ -395,8 +290,8 @@ def _source(release: Release, target: SqlTarget, carried: Mapping[str, exp.Expr]
     return inner.subquery(exp.to_identifier(INPUT, quoted=True))
 
 
-def _outputs(rule: BoundRule, step: Step, stage: int, under: _Stage) -> tuple[exp.Expr, ...]:
-    scope = _Scope(under, step.slot, rule, stage)
+def _outputs(rule: BoundRule, step: Step, stage: int, under: Stage) -> tuple[exp.Expr, ...]:
+    scope = StageScope(under, step.slot, rule, stage)
     inputs = inputs_of(rule, stage)
     treatment = step.treatment
     if under.plan.release.execution == "udf":

@@ -39,6 +39,8 @@ from ppdm_sql.treatments.noise_checks import (
     check_room,
     check_single,
     check_size,
+    read_rho,
+    said_of_rho,
 )
 from ppdm_sql.treatments.noise_units import Writing, rounded
 from ppdm_sql.treatments.numbers import (
@@ -147,7 +149,9 @@ class Noise(NumberTreatment):
         if per not in _PER:
             arguments.fail("per", "'per' is 'value' or 'person'")
         rounds = arguments.flag("round") if "round" in arguments else True
-        return cls(tuple(columns), distributions, multiplicative, _rho(arguments), str(per), rounds)
+        return cls(
+            tuple(columns), distributions, multiplicative, read_rho(arguments), str(per), rounds
+        )
 
     @property
     def averages_over_rows(self) -> bool:
@@ -311,24 +315,15 @@ class Noise(NumberTreatment):
         """Raise when there are such rows; warn where decimals show which rows were left alone."""
         hint = "a row without a KEY gets no noise; leave such rows out in a (SELECT …) source"
         warnings = refuse_lost(self.keyword, self.columns, results, hint)
-        if self.rho is not None and self.rho < 1:
-            few = (
-                f"noise: with rho => {self.rho:g}, fewer than one of a hundred rows get noise, and all others"
-                " are released as they are: 'rho' is a number from 0 to 100"
-            )
-            warnings += (few,)
-        if self.rho is None or self.is_multiplicative or not self.rounds:
+        if self.rho is None:
             return warnings
+        are_rounded = not self.is_multiplicative and self.rounds
         shown = [
-            str(column.name)
+            column
             for index, column in enumerate(self.columns)
-            if column.type.kind not in TIMES and not self._unit(index, results)
+            if are_rounded and column.type.kind not in TIMES and not self._unit(index, results)
         ]
-        if not shown:
-            return warnings
-        said = f"noise: the values of '{', '.join(shown)}' have many decimals, so that sums are not"
-        where = "where the original values have few, the decimals show which rows 'rho' left alone"
-        return (*warnings, f"{said} rounded: {where}")
+        return (*warnings, *said_of_rho(self.rho, shown))
 
     def ledger_parameters(self, row: Mapping[str, Parameter]) -> Mapping[str, Parameter]:
         """Return what makes it another noise: not what its sums are rounded to."""
@@ -445,12 +440,3 @@ class Noise(NumberTreatment):
 
 def _call(kernel: str, *arguments: exp.Expr) -> exp.Expr:
     return exp.Anonymous(this=kernel, expressions=list(arguments))
-
-
-def _rho(arguments: Arguments) -> float | None:
-    if "rho" not in arguments:
-        return None
-    value = arguments.value("rho")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 100:
-        arguments.fail("rho", "'rho' is the percentage of rows, above 0 and at most 100")
-    return float(value)

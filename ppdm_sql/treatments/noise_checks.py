@@ -9,9 +9,10 @@ from ppdm_sql.errors import TreatmentError
 from ppdm_sql.treatments.numbers import TIMES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ppdm_sql.language.syntax import TreatmentCall
+    from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.distributions import Distribution
     from ppdm_sql.treatments.protocol import InputColumn
 
@@ -88,4 +89,29 @@ def check_room(distribution: Distribution, column: InputColumn, largest: float |
             f" large that a sum is rounded to steps of {step:.6g}",
             hint="use larger noise, or subtract a constant in a (SELECT …) source",
             code="noise_too_small",
+        )
+
+
+def read_rho(arguments: Arguments) -> float | None:
+    """Return the percentage of the rows that get noise; None: all of them."""
+    if "rho" not in arguments:
+        return None
+    value = arguments.value("rho")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 100:
+        arguments.fail("rho", "'rho' is the percentage of rows, above 0 and at most 100")
+    return float(value)
+
+
+def said_of_rho(rho: float, unrounded: Sequence[InputColumn]) -> Iterator[str]:
+    """Warn where hardly any row gets noise, and where decimals show which ones did not."""
+    if rho < 1:
+        yield (
+            f"noise: with rho => {rho:g}, fewer than one of a hundred rows get noise, and all others"
+            " are released as they are: 'rho' is a number from 0 to 100"
+        )
+    if unrounded:
+        names = ", ".join(str(column.name) for column in unrounded)
+        yield (
+            f"noise: the values of '{names}' have many decimals, so that sums are not rounded: where the"
+            " original values have few, the decimals show which rows 'rho' left alone"
         )
