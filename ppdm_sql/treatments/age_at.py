@@ -38,7 +38,7 @@ class AgeAt(PlainRule):
     summary = "a date of birth becomes the age on a day, in whole years"
     reading = "the age in whole years on a day that the owner chose"
     missing = "or born later"
-    undone_by = "nothing exactly; the year of birth is shown but for one"
+    undone_by = "nothing exactly; the year of birth is one of two"
     kinds = TIMES
     most = None
     arguments = (ArgumentSpec("day", _day),)

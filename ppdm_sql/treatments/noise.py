@@ -85,8 +85,8 @@ class Noise(NumberTreatment):
         "are right if its mean is 0, single values are not, variances are too large"
     )
     undone_by = (
-        "averages: over rows that belong together, and over releases with other noise; other"
-        " columns narrow a value down"
+        "averaging many rows of one person or group, or several releases with other noise; other"
+        " columns tell about where a value lies"
     )
     traits = Traits(
         mixes_columns=False,

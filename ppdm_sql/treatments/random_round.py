@@ -32,7 +32,7 @@ class RandomRound(Round):
     reading = (
         "a multiple of a step beside the value, by chance: sums and means are right on average"
     )
-    undone_by = "averages: over rows that belong together; a value lies within a step"
+    undone_by = "averaging many rows of one person or group; a value lies within a step"
     traits = Traits(
         mixes_columns=False, links_rows=False, uses_row_key=True, uses_source_value=True,
         adds_noise=True, stays_near=True,
