@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ppdm_sql.errors import BindError, EngineError, InternalError, Refused, plural
+from ppdm_sql.errors import BindError, EngineError, Refused, plural
 from ppdm_sql.groups import queries, search
 from ppdm_sql.groups.compile import (
     COMBINATIONS,
@@ -35,14 +35,15 @@ from ppdm_sql.groups.linked_rows import (
 )
 from ppdm_sql.groups.search.cells import Scale, code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition
+from ppdm_sql.groups.targets import searched
 from ppdm_sql.release.acceptance import Acceptance, Objection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from sqlglot import exp
 
-    from ppdm_sql.groups.compile import BoundTarget, Grouping
+    from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.groups.search import Problem, Target
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
@@ -183,7 +184,7 @@ class Generalizing:
     def targets(self) -> tuple[Target, ...]:
         """Return the targets, their columns by number."""
         names = [column.name for column in self.grouping.sensitive]
-        return tuple(_target(target, names) for target in self.grouping.targets)
+        return tuple(searched(target, names) for target in self.grouping.targets)
 
     def verify(self, population: Population, hint: str = _CHANGED) -> search.Measures:
         """Measure what would leave; raise unless every class reaches every target."""
@@ -395,24 +396,3 @@ def _loss(grouping: Grouping) -> search.Loss:
 def _column(table: pa.Table, name: str) -> pa.Array:
     column = table.column(name)
     return column.combine_chunks()
-
-
-def _target(target: BoundTarget, names: Sequence[object]) -> Target:
-    clause = target.clause
-    if target.column is None:
-        if clause.word != "k":
-            raise InternalError(f"{clause.word} needs a column")
-        return search.K(int(clause.value))
-    column = names.index(target.column.name)
-    match clause.word:
-        case "l":
-            return search.DistinctL(column, int(clause.value))
-        case "entropy_l":
-            return search.EntropyL(column, float(clause.value))
-        case "recursive_l":
-            return search.RecursiveL(column, int(clause.value), float(clause.number or 0))
-        case "t":
-            return search.Closeness(column, float(clause.value))
-        case "alpha":
-            return search.Alpha(column, float(clause.value))
-    raise InternalError(f"{clause.word} cannot be searched for")

@@ -22,8 +22,9 @@ from ppdm_sql.engine.result import Result
 from ppdm_sql.errors import Refused
 from ppdm_sql.language.syntax import AuditRelease
 from ppdm_sql.publish.snapshot import frozen_source, taken
-from ppdm_sql.studies.leaving_out import LeavingOut, persons_of
+from ppdm_sql.studies.leaving_out import LeavingOut
 from ppdm_sql.studies.measure import ATTACK, RISK, UTILITY, Measuring
+from ppdm_sql.studies.persons import persons_of
 from ppdm_sql.studies.study import open_study
 
 if TYPE_CHECKING:

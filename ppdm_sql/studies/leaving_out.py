@@ -17,11 +17,10 @@ from sqlglot import exp
 from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import Refused, plural
 from ppdm_sql.groups.compile import find_grouping
-from ppdm_sql.publish.shown_by_person import linked_k, person_of, persons_below
-from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR, exact
+from ppdm_sql.publish.shown_by_person import linked_k, persons_below
+from ppdm_sql.publish.snapshot import PERSON, ROWS
 from ppdm_sql.publish.target_check import missed_persons
 from ppdm_sql.publish.write import Settled
-from ppdm_sql.release.compile import source_table
 from ppdm_sql.studies.across import Across, apart, has_several
 from ppdm_sql.studies.kept_beside import (
     ORDER,
@@ -30,6 +29,7 @@ from ppdm_sql.studies.kept_beside import (
     originals,
     person_column,
 )
+from ppdm_sql.studies.persons import persons_of, suppressed
 from ppdm_sql.studies.study import said_of
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _Settling:
         """Leave persons out, and rows, until all that is promised holds."""
         self.persons = persons_of(self.snapshots)
         for snapshot in self.snapshots:
-            self._leave_out(_suppressed(snapshot))
+            self._leave_out(suppressed(snapshot))
             self._keep_at_most(snapshot)
         self._check_share()
         while True:
@@ -348,24 +348,6 @@ class _Settling:
         return int(self.engine.query(query).column(_COUNT)[0].as_py())
 
 
-def persons_of(snapshots: Sequence[Snapshot]) -> int:
-    """Count the persons of all sources."""
-    found: exp.Query | None = None
-    for snapshot in snapshots:
-        key = snapshot.version.release.key
-        assert key is not None  # a study has no release without one
-        # As it is: numbers are told apart faster than texts, and all KEYs of a study are alike.
-        whom = exact(column_of(key.name.text, ROWS), key.type)
-        rows = exp.select(named(whom, PERSON)).distinct()
-        rows = rows.from_(source_table(snapshot.version.release.source, ROWS))
-        found = rows if found is None else exp.union(found, rows, distinct=True)
-    assert found is not None
-    # Rows of nobody are no person: NULL is not counted.
-    query = exp.select(named(exp.Count(this=column_of(PERSON, ROWS)), _COUNT))
-    query = query.from_(found.subquery(exp.to_identifier(ROWS, quoted=True)))
-    return int(snapshots[0].version.engine.query(query).column(_COUNT)[0].as_py())
-
-
 def _name(text: str) -> exp.Identifier:
     return exp.to_identifier(text, quoted=True)
 
@@ -377,32 +359,4 @@ def _replaced(table: QualifiedName, rows: exp.Select) -> exp.Create:
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
     return exp.Create(
         this=table_of(table), kind="TABLE", expression=rows, properties=temporary, replace=True
-    )
-
-
-def _source_person(snapshot: Snapshot) -> exp.Expr:
-    key = snapshot.version.release.key
-    assert key is not None  # a study has no release without one
-    return exact(exp.cast(column_of(key.name.text, ROWS), "VARCHAR"), key.type)
-
-
-def _suppressed(snapshot: Snapshot) -> exp.Select | None:
-    """Return the persons of whom GENERALIZE shows fewer rows than the source has."""
-    if find_grouping(snapshot.version.release) is None:
-        return None
-    person = _source_person(snapshot)
-    source = source_table(snapshot.version.release.source, ROWS)
-    had = exp.select(named(person, PERSON), named(exp.Count(this=exp.Star()), _COUNT))
-    had = had.from_(source).group_by(person.copy())
-    has = exp.select(named(person_of(ROWS), PERSON), named(exp.Count(this=exp.Star()), _COUNT))
-    has = has.from_(snapshot.rows()).where(exp.Not(this=column_of(STAR, ROWS)))
-    has = has.group_by(person_of(ROWS))
-    before, after = (exp.to_identifier(one, quoted=True) for one in ("a", "b"))
-    is_same = exp.NullSafeEQ(this=column_of(PERSON, "a"), expression=column_of(PERSON, "b"))
-    shown = exp.Coalesce(this=column_of(_COUNT, "b"), expressions=[exp.Literal.number(0)])
-    return (
-        exp.select(column_of(PERSON, "a"))
-        .from_(had.subquery(before))
-        .join(has.subquery(after), on=is_same, join_type="left")
-        .where(exp.LT(this=shown, expression=column_of(_COUNT, "a")))
     )
