@@ -18,6 +18,7 @@ value or a secret: engine texts that could hold one are replaced by fixed words.
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -61,6 +62,14 @@ class Span:
         return Span(self.text, self.start, max(self.end, other.end))
 
 
+_QUOTED_TWICE = re.compile(r"'(\"(?:[^\"']|\"\")+\")'")
+
+
+def quoted_once(text: str) -> str:
+    """Return a message in which a name that stands in double quotes stands in no others."""
+    return _QUOTED_TWICE.sub(r"\1", text)
+
+
 class PpdmError(Exception):
     """Something the user can fix: what is wrong, where it stands, what to write."""
 
@@ -75,12 +84,12 @@ class PpdmError(Exception):
         *,
         code: str | None = None,
     ) -> None:
-        self.what = what
+        self.what = quoted_once(what)
         self.span = span
-        self.hint = hint
+        self.hint = hint if hint is None else quoted_once(hint)
         self.code = code or self.any_code
         """One word for programs, such as `release_exists`: it stays when sentences change."""
-        super().__init__(what)
+        super().__init__(self.what)
 
     @property
     def line(self) -> int | None:

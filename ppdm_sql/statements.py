@@ -17,7 +17,7 @@ from ppdm_sql.audit.report.files import (
 )
 from ppdm_sql.audit.run import audit_release
 from ppdm_sql.engine.result import Result, in_a_row
-from ppdm_sql.errors import PrivacyWarning
+from ppdm_sql.errors import PrivacyWarning, quoted_once
 from ppdm_sql.groups.hierarchies import (
     create_hierarchy,
     describe_hierarchy,
@@ -175,7 +175,7 @@ def run(session: Session, statement: Statement, parameters: object = None) -> Re
             case CreateStudy():
                 study = create_study(releases, statement)
                 for warning in said_of(study):
-                    warnings.warn(warning, PrivacyWarning, stacklevel=4)
+                    warnings.warn(quoted_once(warning), PrivacyWarning, stacklevel=4)
                 listed = ", ".join(str(version.entry.name) for version in study.versions)
                 return Result(message=f"created study {study.name} of {listed}")
             case RefreshStudy():

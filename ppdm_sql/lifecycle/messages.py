@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from ppdm_sql.engine.result import Result
-from ppdm_sql.errors import PrivacyWarning, plural
+from ppdm_sql.errors import PrivacyWarning, plural, quoted_once
 from ppdm_sql.groups.messages import summary_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def made_result(verb: str, *releases: Made) -> Result:
     lines: list[str] = []
     for made in releases:
         for warning in made.warnings:
-            warnings.warn(warning, PrivacyWarning, stacklevel=_CALLER)
+            warnings.warn(quoted_once(warning), PrivacyWarning, stacklevel=_CALLER)
         columns, rows = plural(made.columns, "column"), plural(made.rows, "row")
         lines.append(f"{verb} release {made.name}, version {made.version}: {columns}, {rows}")
         lines += [] if made.findings is None else [summary_of(made.findings)]

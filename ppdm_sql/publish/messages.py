@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.errors import PrivacyWarning
+from ppdm_sql.errors import PrivacyWarning, quoted_once
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,4 +52,4 @@ def publications_table(published: Sequence[PublishedRelease]) -> pa.Table:
 def warn_of(done: Published, caller: int) -> None:
     """Warn of what the publication gives away together with others; `caller` is so far up."""
     for warning in done.warnings:
-        warnings.warn(warning, PrivacyWarning, stacklevel=caller)
+        warnings.warn(quoted_once(warning), PrivacyWarning, stacklevel=caller)

@@ -157,3 +157,11 @@ def test_a_path_that_no_system_has_is_told() -> None:
     with pytest.raises(PpdmError) as caught:
         ppdm_sql.connect("a\0b")
     assert caught.value.code == "bad_path"
+
+
+def test_a_quoted_name_is_quoted_once(owner: Owner) -> None:
+    owner.execute('CREATE TABLE t AS SELECT i AS id, i % 3 AS "edu-num" FROM range(9) s(i)')
+    with pytest.raises(PpdmError) as caught:
+        owner.execute('CREATE RELEASE r.a FROM t (id KEY, "edu-num" NEUTRAL AS partial(left => 2))')
+    assert 'treat "edu-num" of type' in caught.value.what
+    assert "'\"" not in caught.value.what

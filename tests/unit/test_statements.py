@@ -431,7 +431,7 @@ def test_describing_a_release_called_release() -> None:
         ("CREATE RELEASE r FROM t (a KEY) WITH b = 1", "expected '(' after WITH", "b"),
         ("CREATE RELEASE r FROM t (a KEY) WITH (b)", "expected '=' after 'b'", ")"),
         ("CREATE RELEASE r FROM t (a KEY) GENERALISE a", "unexpected 'GENERALISE'", "GENERALISE"),
-        ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a", "expected 'UNTIL'", ""),
+        ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a", "neither how far nor until", ""),
         ("CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL m = 2", "expected a target", "m"),
         (
             "CREATE RELEASE r FROM t (a QUASI) GENERALIZE a UNTIL k <= 2",
