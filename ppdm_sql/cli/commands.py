@@ -330,7 +330,13 @@ def combine(
 
 
 @cli.command(short_help="See it work, on generated patients.")
-@click.option("--patients", default=20_000, show_default=True, help="How many to generate.")
+@click.option(
+    "--patients",
+    type=click.IntRange(min=100),
+    default=20_000,
+    show_default=True,
+    help="How many to generate.",
+)
 @click.option("--db", "database", metavar="FILE", help="Keep the demo's database in this new file.")
 def demo(patients: int, database: str | None) -> None:
     """Release a clinic's table of generated patients, in memory, and show what happens."""

@@ -29,17 +29,18 @@ def other_persons(version: Version) -> list[str]:
     columns = _pseudonyms(release)
     shared = _shared_groups(version)
     is_counted = find_grouping(release) is not None
-    is_drawn = any(
-        step.treatment.averages_over_rows for rule in release.released_rules for step in rule.steps
-    )
-    if not columns or not (is_counted or is_drawn):
+    traits = [step.treatment.traits for rule in release.released_rules for step in rule.steps]
+    is_drawn = any(one.adds_noise and one.stays_near for one in traits)
+    is_grouped = any(one.shows_means or one.keeps_sums for one in traits)
+    if not columns or not (is_counted or is_drawn or is_grouped):
         return shared
     (row,) = version.engine.query(_counts(release, columns)).to_pylist()
     key = release.key
     apart = "rows" if key is None else f"values of '{key.name}', the KEY"
     said = [
         *([f"k counts {apart}, not persons"] if is_counted else []),
-        *([f"each of the {apart} has its own noise"] if is_drawn else []),
+        *([f"each of the {apart} is drawn for by itself"] if is_drawn else []),
+        *(["a group may hold rows of one person only"] if is_grouped else []),
     ]
     return shared + [
         f"'{name}' is released, and one '{name}' has several {apart}: {', and '.join(said)}; if"

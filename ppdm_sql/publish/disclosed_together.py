@@ -23,7 +23,7 @@ from ppdm_sql.publish.noises_together import noises_together
 from ppdm_sql.publish.published_columns import may_be_one, traits_of_column
 from ppdm_sql.publish.two_versions import are_alike, small_classes, values_apart
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import is_gone_table, may_share, table_of_origin
+from ppdm_sql.release.lineage import is_gone_table, is_unfollowed, may_share, table_of_origin
 from ppdm_sql.release.row_key import numbers_rows
 from ppdm_sql.release.version import same_persons
 from ppdm_sql.store import parameters
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Outgoing, Publication
+    from ppdm_sql.treatments.traits import Traits
 
 _ROWS, _COUNT = "s", "n"
 _MOST_VERSIONS = 20
@@ -197,38 +198,66 @@ def _groups(
 def _parts(
     versions: EarlierVersions, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
 ) -> Iterator[str]:
-    """Say where one column is shown by two rules: the beginning here, the end or a sum there."""
-
-    def shows_a_part(column: PublishedColumn) -> bool:
-        traits = traits_of_column(versions.releases, column)
-        return bool(traits) and all(one.shows_a_part for one in traits)
-
-    def shows_something(column: PublishedColumn) -> bool:
-        """Whether values tell of the originals, other than as names, or as the originals."""
-        traits = traits_of_column(versions.releases, column)
-        says_nothing = any(one.is_always_null or one.renames for one in traits)
-        return not says_nothing and not all(one.shows_originals for one in traits)
-
-    for column in filter(shows_a_part, outgoing.columns):
+    """Say where one column is shown in two ways: the beginning here, the end or a sum there."""
+    for column in outgoing.columns:
         others = [
             (other, f"'{other.name}' beside it")
             for other in outgoing.columns
-            if other.name > column.name or not shows_a_part(other)
+            if other.name > column.name
         ]
         others += [
             (other, f"'{other.name}' of {one.release}, which was published before,")
             for one in reversed(earlier)
             for other in one.columns
         ]
+        mine = traits_of_column(versions.releases, column)
         for other, where in others:
-            is_shown = shows_a_part(other) or shows_something(other)
-            is_another = is_shown and other.key_id != column.key_id
-            if is_another and may_be_one(versions.sources, other, column):
+            if other.key_id == column.key_id:
+                continue
+            theirs = traits_of_column(versions.releases, other)
+            is_more = _show_more_together(mine, theirs)
+            # Of a source that nobody can follow, any two columns may be one: said of rules alone.
+            is_lost = is_unfollowed(column.origins | other.origins) and other.name != column.name
+            if is_lost and not all(t.shows_a_part for t in (*mine, *theirs)):
+                continue
+            if is_more and may_be_one(versions.sources, other, column):
                 yield (
                     f"{outgoing.entry.name}: '{column.name}' and {where} show one column by two rules:"
                     " together they show more of it than each, perhaps all"
                 )
                 break
+
+
+def _show_more_together(one: Sequence[Traits], other: Sequence[Traits]) -> bool:
+    """Whether two ways to show a column may tell more together than each alone."""
+    sides = (one, other)
+    if any(_tells_nothing_more(side) for side in sides):
+        return False
+    if all(any(trait.adds_noise and trait.stays_near for trait in side) for side in sides):
+        return False  # noises are counted by themselves
+    if all(any(trait.shows_means for trait in side) for side in sides):
+        return False  # and so are groups
+    names = [all(trait.renames for trait in side) for side in sides]
+    if all(names) and not any(trait.shows_a_part for side in sides for trait in side):
+        return False
+    if any(names) and not any(trait.shows_a_part for side in sides for trait in side):
+        # Equal names tell whose noise to average; of exact values they tell nothing.
+        drawn = one if names[1] else other
+        return any((t.adds_noise and t.stays_near) or t.shows_means for t in drawn)
+    if all(any(trait.generalizes for trait in side) for side in sides):
+        return False  # classes, too
+    # The same sum twice, with another constant, is the same sum; sums of groups are counted.
+    is_sum = all(t.keeps_sums or (t.is_affine and not t.mixes_columns) for t in one)
+    return not (one == other and is_sum)
+
+
+def _tells_nothing_more(traits: Sequence[Traits]) -> bool:
+    """Whether a column is NULL, or shows all that there is."""
+    return (
+        not traits
+        or any(trait.is_always_null for trait in traits)
+        or all(trait.shows_originals for trait in traits)
+    )
 
 
 def _means(versions: EarlierVersions, version: Version, column: str) -> str:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ppdm_sql.release.model import SourceCatalog
 
 _MOST_STEPS = 3_000
+_TABLE = "table:"
 
 
 def column_ancestors(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
@@ -66,6 +67,34 @@ def column_ancestors(catalog: SourceCatalog, source: Source, column: Name) -> fr
     if isinstance(source, FileSource):
         return frozenset({column_identity(catalog, source, column)})
     return frozenset(_Walk(catalog).of_source(source, column))
+
+
+def possible_columns(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
+    """Return the columns of tables, and the view itself, that a column may be, or be computed from.
+
+    For one whose identity cannot be followed: `SELECT * FROM a JOIN b USING (c)`.
+    """
+    found = {one for one in column_ancestors(catalog, source, column) if one.startswith(_TABLE)}
+    if isinstance(source, TableSource):
+        found.add(base_column(source.name, column))
+    return frozenset(found)
+
+
+def shown_columns(catalog: SourceCatalog, source: Source, column: Name) -> frozenset[str]:
+    """Return the columns of tables that a column shows as they are, where it is not computed."""
+    text: str | None = None
+    if isinstance(source, QuerySource):
+        text = source.text
+    elif isinstance(source, TableSource):
+        relation = catalog.resolve(source.name)
+        text = relation.view_sql if relation is not None else None
+    query = parse_query(text) if text is not None else None
+    if not isinstance(query, exp.Select):
+        return frozenset()
+    tree = written_as(query, column)
+    if tree is not None and not isinstance(tree.unalias(), exp.Column):
+        return frozenset()
+    return possible_columns(catalog, source, column)
 
 
 def passed_releases(

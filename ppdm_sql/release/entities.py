@@ -24,8 +24,15 @@ from ppdm_sql.language.syntax import (
     TableSource,
 )
 from ppdm_sql.names import STORE_CATALOG, Name, QualifiedName
+from ppdm_sql.release.ancestry import shown_columns
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import base_column, column_identity, parts_of_origin, table_of_origin
+from ppdm_sql.release.lineage import (
+    base_column,
+    column_identity,
+    is_unfollowed,
+    parts_of_origin,
+    table_of_origin,
+)
 from ppdm_sql.release.select_trees import parse_query, table_name
 from ppdm_sql.release.source_names import resolve_source
 from ppdm_sql.store import catalog
@@ -142,7 +149,17 @@ class _Entities:
         if column not in self._columns:
             return None  # binding says so
         identity = column_identity(self.sources, self._source, column)
-        return self._declared(identity)
+        if not is_unfollowed(frozenset({identity})):
+            return self._declared(identity)
+        # JOIN … USING (column): it is the one of the tables that keys of the database lead to.
+        shown = shown_columns(self.sources, self._source, column)
+        ends = {base_column(*end): Reference(*end) for end in self.sources.foreign_keys.values()}
+        found = {
+            self._root(first)
+            for one in shown
+            if (first := self._declared(one) or ends.get(one)) is not None
+        }
+        return found.pop() if len(found) == 1 else None
 
     def _declared(self, origin: str) -> Reference | None:
         found = self.sources.foreign_keys.get(origin)

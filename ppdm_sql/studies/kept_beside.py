@@ -52,7 +52,9 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
 
 
 def comparable(value: exp.Expr, type_: ColumnType) -> exp.Expr:
-    """Return a value as text so that numbers that are equal have the same: 7, 7.0 and 7.00."""
+    """Return a value as text so that what is equal has the same: 7, 7.0 and 7.00; a day and its midnight."""
+    if type_.kind in (Kind.DATE, Kind.TIMESTAMP) and "ZONE" not in type_.text:
+        value = exp.cast(value, "TIMESTAMP")  # a day is its first moment
     text: exp.Expr = exp.cast(value, "VARCHAR")
     if type_.kind not in (Kind.FLOAT, Kind.DECIMAL) or not (
         type_.decimals or type_.kind is Kind.FLOAT

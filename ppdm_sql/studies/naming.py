@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from ppdm_sql.errors import BindError
 from ppdm_sql.language.syntax import Role, TableSource
 from ppdm_sql.lifecycle.make_version import meeting
-from ppdm_sql.names import QualifiedName
+from ppdm_sql.names import QualifiedName, quote
+from ppdm_sql.release.ancestry import column_ancestors, possible_columns
 from ppdm_sql.release.lineage import base_column, column_identity, is_unfollowed
 from ppdm_sql.release.sources import Sources
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.errors import Span
+    from ppdm_sql.language.syntax import Reference
     from ppdm_sql.names import Name
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.version import Version
@@ -106,10 +108,10 @@ class _Finding:
                         self.ties.tie(own, column.entity, refers=True)
                     reference = written.get(column.name)
                     if reference is not None:
-                        there = TableSource(reference.table)
-                        end = column_identity(self.sources, there, reference.column)
-                        self.ties.tie(own, end, refers=True)
+                        for end in ends_of(self.sources, reference):
+                            self.ties.tie(own, end, refers=True)
                         self.ends.add((reference.table, reference.column))
+        self._tie_lost()
         for version in self.versions:
             self._note_changed(version)
             key = version.release.key
@@ -122,6 +124,28 @@ class _Finding:
             }
             self.held.update(shown)
         self._find_other_keys()
+
+    def _tie_lost(self) -> None:
+        """Tie columns that cannot be followed to the keys that they may be."""
+        known = {
+            self._identity(version, column)
+            for version in self.versions
+            for rule in version.release.rules
+            for column in rule.columns
+        }
+        for version in self.versions:
+            for rule in version.release.rules:
+                for column in rule.columns:
+                    own = self._identity(version, column)
+                    if not is_unfollowed(frozenset({column.identity})):
+                        continue
+                    source = version.release.source
+                    may_be = possible_columns(self.sources, source, column.name)
+                    if is_unfollowed(column_ancestors(self.sources, source, column.name)):
+                        may_be |= self.ties.called(column.name)  # nobody knows: by its name
+                    for one in may_be:
+                        if self.ties.is_tied(self.ties.what(one)) or one in known:
+                            self.ties.tie(own, one)
 
     def names_something(self, column: InputColumn) -> bool:
         """Whether keys or REFERENCES lead from a column, or to it."""
@@ -231,8 +255,21 @@ class _Finding:
     def _identity(self, version: Version, column: InputColumn) -> str:
         if is_unfollowed(frozenset({column.identity})):
             # Nobody knows where it is from; of one source, it is the same.
-            return f"{version.release.source}: {column.name.folded}"
+            source = version.release.source
+            if isinstance(source, TableSource):
+                return base_column(source.name, column.name)
+            return f"{source}: {column.name.folded}"
         return column.identity
+
+
+def ends_of(sources: Sources, reference: Reference) -> set[str]:
+    """Return what is referred to: the column of a view, and the one of a table behind it."""
+    there = TableSource(reference.table)
+    found = {base_column(reference.table, reference.column)}
+    end = column_identity(sources, there, reference.column)
+    if is_unfollowed(frozenset({end})):
+        return found | possible_columns(sources, there, reference.column)
+    return found | {end}
 
 
 def _origins(column: InputColumn) -> Iterator[str]:
@@ -277,6 +314,12 @@ class _Ties:
             self._above[end] = first
         if refers or ends & self._tied:
             self._tied.add(first)
+
+    def called(self, name: Name) -> frozenset[str]:
+        """Return the columns of tables that have a name."""
+        listed = {*self._above, *self._above.values()}
+        end = f".{quote(name.folded)}"
+        return frozenset(one for one in listed if one.endswith(end))
 
     def is_tied(self, what: str) -> bool:
         """Whether a key or REFERENCES leads from it or to it."""

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import BindError, placed_at, suggest
 from ppdm_sql.language.script import parse_script
-from ppdm_sql.language.syntax import CreateStudy, Role, TableSource
+from ppdm_sql.language.syntax import CreateStudy, Role
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.publish.options import LINKABLE, RECIPIENT
+from ppdm_sql.release.ancestry import possible_columns, shown_columns
 from ppdm_sql.release.lineage import base_column, column_identity, is_unfollowed
 from ppdm_sql.release.options import unknown_option
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.store import catalog
 from ppdm_sql.store.studies import list_studies, record_study
 from ppdm_sql.studies.members import check_members, check_named
-from ppdm_sql.studies.naming import find_naming
+from ppdm_sql.studies.naming import ends_of, find_naming
 from ppdm_sql.treatments.protocol import InputColumn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ppdm_sql.errors import Span
-    from ppdm_sql.language.syntax import Member, TargetClause
+    from ppdm_sql.language.syntax import Member, Source, TargetClause
     from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.release.model import BoundRule
     from ppdm_sql.release.releases import Releases
@@ -276,8 +277,8 @@ def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
     for version in versions:
         for rule, at, written in _written(version):
             for other, there in zip(versions, keys, strict=True):
-                for key in there:
-                    is_it = key.identity in written or (key.origins & written)
+                for key, may_be in there:
+                    is_it = bool(may_be & written)
                     is_itself = other is version and key.name == rule.columns[at].name
                     if is_it and not is_itself:
                         yield Reference(
@@ -289,17 +290,24 @@ def _references(versions: tuple[Version, ...]) -> Iterator[Reference]:
                         )
 
 
-def _keys(version: Version) -> Iterator[InputColumn]:
-    """Return what others can refer to: columns of a release, and those of its source beside them."""
-    listed = [column for rule in version.release.rules for column in rule.columns]
-    yield from listed
+def _keys(version: Version) -> Iterator[tuple[InputColumn, frozenset[str]]]:
+    """Return what others can refer to: columns of a release and of its source, and what they may be."""
     sources, source = Sources(version.engine), version.release.source
+    listed = [column for rule in version.release.rules for column in rule.columns]
+    for column in listed:
+        yield column, _may_be(sources, source, column)
     known = {column.name for column in listed}
-    for column in sources.columns(source):
-        if column.name not in known:
-            identity = column_identity(sources, source, column.name)
-            if not is_unfollowed(frozenset({identity})):
-                yield InputColumn(column.name, column.type, identity)
+    for other in sources.columns(source):
+        if other.name not in known:
+            identity = column_identity(sources, source, other.name)
+            column = InputColumn(other.name, other.type, identity)
+            yield column, _may_be(sources, source, column)
+
+
+def _may_be(sources: Sources, source: Source, column: InputColumn) -> frozenset[str]:
+    if is_unfollowed(frozenset({column.identity})):
+        return column.origins | possible_columns(sources, source, column.name)
+    return column.origins | {column.identity}
 
 
 def _written(version: Version) -> Iterator[tuple[BoundRule, int, frozenset[str]]]:
@@ -315,12 +323,12 @@ def _written(version: Version) -> Iterator[tuple[BoundRule, int, frozenset[str]]
     for rule in version.release.released_rules:
         for place, column in enumerate(rule.columns):
             reference = said.get(column.name)
-            found = set()
+            found: set[str] = set()
             if reference is not None:
-                there = TableSource(reference.table)
-                found.add(base_column(reference.table, reference.column))
-                found.add(column_identity(sources, there, reference.column))
+                found |= ends_of(sources, reference)
             waiting = [column.identity, *(column.origins if len(column.origins) == 1 else ())]
+            if is_unfollowed(frozenset({column.identity})):
+                waiting += shown_columns(sources, version.release.source, column.name)
             while waiting:
                 at = waiting.pop()
                 end = base_column(*keys[at]) if at in keys else None

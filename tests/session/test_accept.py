@@ -414,7 +414,7 @@ def test_a_pseudonym_of_somebody_else_than_the_key_is_warned_of(owner: Owner, ke
         owner.execute(f"CREATE RELEASE r.v FROM visits ({rules}) GENERALIZE sex UNTIL k = 5")
     if key:
         noise = "weight SENSITIVE AS noise(normal(0, 20))"
-        with pytest.warns(PrivacyWarning, match="has its own noise"):
+        with pytest.warns(PrivacyWarning, match="is drawn for by itself"):
             owner.execute(f"CREATE RELEASE r.n FROM visits ({rules}, {noise})")
     with warnings.catch_warnings():
         warnings.simplefilter("error", PrivacyWarning)  # one row a patient: nothing is put together

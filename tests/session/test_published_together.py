@@ -288,3 +288,44 @@ def test_a_rule_beside_a_sum_is_told(owner: Owner, tmp_path: Path, rule: str, ot
     )
     with pytest.warns(PrivacyWarning, match="show one column by two rules"):
         owner.execute(f"PUBLISH RELEASE r.c TO '{tmp_path}/c.duckdb'")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("translation()", "scaling()"),
+        ("translation()", "shuffle()"),
+        ("translation()", "microaggregation(size => 5)"),
+        ("translation()", "noise(normal(0, 300))"),
+        ("mapping()", "pram(keep => 0.6)"),
+        ("pseudonym()", "pram(keep => 0.6)"),
+        ("mapping()", "microaggregation(size => 5)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*single out rows as names")
+def test_a_column_that_is_treated_otherwise_is_told(
+    owner: Owner, tmp_path: Path, first: str, second: str
+) -> None:
+    """Each alone is as strong as it says; together, everybody's value was exact."""
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, 1000 + i * 7919 % 40 AS x FROM range(400) r(i)"
+    )
+    owner.execute(f"CREATE RELEASE r.a FROM t (id KEY, x SENSITIVE AS {first})")
+    owner.publish("r.a", to=tmp_path / "a.duckdb")
+    owner.execute(f"CREATE OR REPLACE RELEASE r.a FROM t (id KEY, x SENSITIVE AS {second})")
+    with pytest.warns(PrivacyWarning, match="show one column by two rules"):
+        owner.execute(f"PUBLISH RELEASE r.a TO '{tmp_path}/b.duckdb'")
+
+
+@pytest.mark.parametrize(
+    "word", ["microaggregation(size => 5)", "mean_noise()", "pram(keep => 0.5)"]
+)
+def test_rows_of_a_person_who_is_not_the_key_are_told(owner: Owner, word: str) -> None:
+    """Red before: the mode over a patient's visits was the patient's own value, for all of them."""
+    owner.execute(
+        "CREATE TABLE v AS SELECT i AS visit, i // 15 AS pid, i // 15 % 7 AS x FROM range(1500) t(i)"
+    )
+    with pytest.warns(PrivacyWarning, match="if 'pid' is the person, list it as KEY"):
+        owner.execute(
+            f"CREATE RELEASE r.v FROM v (visit KEY, pid NEUTRAL AS pseudonym(), x SENSITIVE AS {word})"
+        )

@@ -452,3 +452,86 @@ def test_who_has_no_row_misses_no_l(here: Owner) -> None:
         "CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), ill SENSITIVE)"
     )
     publish(here, "r.patients, r.labs", "UNTIL k = 3, l(ill) = 2")
+
+
+# Sources in which a column is hard to follow
+
+LISTED = (
+    "CREATE TABLE patients (id INTEGER PRIMARY KEY, age INTEGER); INSERT INTO patients SELECT i, 30 FROM"
+    " range(6) t(i); CREATE TABLE visits (visit INTEGER PRIMARY KEY, id INTEGER REFERENCES patients (id),"
+    " ward VARCHAR, nr INTEGER, sub INTEGER);"
+    f"INSERT INTO visits SELECT 10 * p + s, p, ['A', 'B'][s + 1], p, s {PERSONS};"
+    "CREATE TABLE bills (visit INTEGER REFERENCES visits (visit), amount INTEGER); INSERT INTO bills SELECT"
+    " visit, 5 FROM visits; CREATE TABLE labs (visit INTEGER REFERENCES visits (visit), id INTEGER REFERENCES"
+    f" patients (id), test VARCHAR); INSERT INTO labs SELECT 10 * p + s, p, {TEST} {PERSONS};"
+    "CREATE TABLE labs2 AS FROM labs;"
+    "CREATE VIEW all_visits AS SELECT visit, id, ward FROM visits WHERE id < 3 UNION ALL"
+    " SELECT visit, id, ward FROM visits WHERE id >= 3;"
+    "CREATE VIEW numbered AS SELECT nr * 10 + sub AS visit, id, ward FROM visits;"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "labs", "reference"),
+    [
+        ("(SELECT * FROM visits JOIN bills USING (visit))", "labs", ""),
+        ("(SELECT * FROM visits NATURAL JOIN bills)", "labs", ""),
+        ("(SELECT * FROM visits SEMI JOIN bills USING (visit))", "labs", ""),
+        ("(SELECT * FROM (SELECT * FROM visits) AS q(visit, id, ward, nr, sub))", "labs", ""),
+        ("all_visits", "labs2", " REFERENCES all_visits (visit)"),
+        ("numbered", "labs2", " REFERENCES numbered (visit)"),
+        ("visits", "(SELECT visit, l.id, l.test FROM visits v JOIN labs2 l USING (visit))", ""),
+    ],
+)
+def test_a_source_that_is_hard_to_follow(
+    here: Owner, source: str, labs: str, reference: str
+) -> None:
+    here.execute(
+        f"{LISTED}CREATE RELEASE r.visits FROM {source} (id KEY OF p AS pseudonym(), visit NEUTRAL, ward"
+        f" QUASI); CREATE RELEASE r.labs FROM {labs} (id KEY OF p AS pseudonym(), visit NEUTRAL{reference},"
+        " test QUASI)"
+    )
+    refused(here, "r.visits, r.labs")
+
+
+def test_pseudonyms_meet_through_using(here: Owner) -> None:
+    here.execute(
+        f"{LISTED}CREATE RELEASE r.visits FROM (SELECT * FROM visits JOIN bills USING (visit)) (id KEY OF p AS"
+        " pseudonym(), visit NEUTRAL AS pseudonym());"
+        "CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), visit NEUTRAL AS pseudonym())"
+    )
+    publish(here, "r.visits, r.labs", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT count(*) FROM x.r.visits JOIN x.r.labs USING (visit)").fetchall() == [
+        (12,)
+    ]
+
+
+@pytest.mark.parametrize("escort", ["", " REFERENCES patients (id)", " AS pseudonym()"])
+def test_nobody_is_named_where_the_patients_are_joined_with_using(here: Owner, escort: str) -> None:
+    here.execute(
+        "CREATE TABLE patients (id INTEGER PRIMARY KEY, age INTEGER); INSERT INTO patients SELECT i, CASE"
+        " WHEN i = 11 THEN 99 ELSE 30 END FROM range(12) t(i);"
+        "CREATE TABLE addresses AS SELECT id, 'x' AS street FROM patients;"
+        "CREATE TABLE visits (visit INTEGER PRIMARY KEY, id INTEGER, escort INTEGER REFERENCES patients"
+        " (id), ward VARCHAR); INSERT INTO visits SELECT 100 + i, i, (i + 1) % 12, 'A' FROM range(12) t(i);"
+        "CREATE RELEASE r.patients FROM (SELECT id, age FROM patients JOIN addresses USING (id))"
+        " (id KEY OF p AS pseudonym(), age QUASI) GENERALIZE age UNTIL k = 3 SUPPRESS AT MOST 20 PERCENT;"
+        "CREATE RELEASE r.visits FROM visits (id KEY OF p AS pseudonym(), visit NEUTRAL,"
+        f" escort NEUTRAL{escort}, ward QUASI)"
+    )
+    publish(here, "r.patients, r.visits", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT count(*), count(escort) FROM x.r.visits").fetchall() == [(11, 10)]
+
+
+def test_a_day_and_its_midnight_are_one(here: Owner) -> None:
+    here.execute(
+        f"{LISTED}CREATE TABLE days (day DATE PRIMARY KEY); INSERT INTO days SELECT DATE '2024-01-01' + visit"
+        " FROM visits; CREATE TABLE v AS SELECT DATE '2024-01-01' + visit AS visit, id, ward FROM visits;"
+        "CREATE TABLE l AS SELECT (DATE '2024-01-01' + visit)::TIMESTAMP AS visit, id, test FROM labs;"
+        "CREATE RELEASE r.v FROM v (id KEY OF p AS pseudonym(), visit NEUTRAL REFERENCES days (day), ward"
+        " QUASI); CREATE RELEASE r.l FROM l (id KEY OF p AS pseudonym(), visit NEUTRAL REFERENCES days (day),"
+        " test QUASI)"
+    )
+    refused(here, "r.v, r.l")

@@ -553,7 +553,7 @@ def test_what_it_refuses(
 def test_what_it_says_of_itself() -> None:
     assert Noise.exactness is Exactness.NONE
     assert Noise.traits.uses_row_key
-    assert Noise.undone_by.startswith("averages")
+    assert Noise.undone_by.startswith("averaging")
 
 
 @pytest.mark.parametrize("execution", ["native", "udf"])
