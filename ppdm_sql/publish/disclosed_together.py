@@ -75,7 +75,8 @@ def disclosed_together(
         yield from noises_together(versions, version, one, earlier)
         yield from _sums(versions, version, one, earlier)
         yield from _groups(versions, version, one, earlier)
-        yield from _parts(versions, one, earlier)
+        if version.release.agreement is None:  # those are made to be put together
+            yield from _parts(versions, one, earlier)
         yield from _classes(versions, version, earlier)
         mine = _tables(version)
         if any(may_share(mine, _tables_then(before, None)) for before in earlier):

@@ -159,5 +159,5 @@ class TestColumns:
     def test_kind_is_not_taken(self, type_: str, shown: str) -> None:
         with pytest.raises(TreatmentError) as caught:
             require_kind(call("f()"), column("x y", type_), (Kind.TEXT, Kind.INTEGER), "or not")
-        assert caught.value.what == f"f cannot treat '\"x y\"' of type {shown}"
+        assert caught.value.what == f'f cannot treat "x y" of type {shown}'
         assert caught.value.hint == "it treats text, integer columns; or not"
