@@ -159,6 +159,10 @@ class _Entities:
             for one in shown
             if (first := self._declared(one) or ends.get(one)) is not None
         }
+        is_name = any(call.keyword in self.words for call in rule.treatments)
+        if not found and is_name and rule.role is not Role.KEY and len(shown) == 1:
+            # Of one table, without any key: named as that table's own releases name it.
+            return Reference(*parts_of_origin(next(iter(shown))))
         return found.pop() if len(found) == 1 else None
 
     def _declared(self, origin: str) -> Reference | None:

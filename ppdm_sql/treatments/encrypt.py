@@ -12,16 +12,14 @@ import string
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.treatments.arguments import ArgumentSpec, whole_number
-from ppdm_sql.treatments.expressions import as_text, call, count_where
+from ppdm_sql.treatments.expressions import as_text, call
 from ppdm_sql.treatments.kernels import ff1
 from ppdm_sql.treatments.kernels.encrypted_text import encrypt_text
-from ppdm_sql.treatments.numbers import count_of
+from ppdm_sql.treatments.numbers import count_of, lost_rows
 from ppdm_sql.treatments.protocol import Exactness
 from ppdm_sql.treatments.traits import Traits
 from ppdm_sql.treatments.treatment import Treatment
@@ -29,6 +27,8 @@ from ppdm_sql.types import VARCHAR, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from sqlglot import exp
 
     from ppdm_sql.treatments.arguments import Arguments
     from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
@@ -115,8 +115,7 @@ class Encrypt(Treatment):
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count values that cannot be encrypted."""
-        lost = exp.and_(inputs[0].is_(exp.null()).not_(), outputs[0].is_(exp.null()))
-        return {"lost": count_where(lost)}
+        return lost_rows(self.columns, inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise where a value does not fit."""

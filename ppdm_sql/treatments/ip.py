@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from ppdm_sql.engine.kernel import Kernel
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.treatments.arguments import whole_number
-from ppdm_sql.treatments.expressions import as_text, call, count_where
+from ppdm_sql.treatments.expressions import as_text, call
 from ppdm_sql.treatments.kernels.networks import network
-from ppdm_sql.treatments.numbers import count_of
+from ppdm_sql.treatments.numbers import count_of, lost_rows
 from ppdm_sql.treatments.plain_rule import PlainRule
 from ppdm_sql.types import VARCHAR, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from sqlglot import exp
 
     from ppdm_sql.parameters import Parameter
     from ppdm_sql.treatments.protocol import InputColumn, Statistics
@@ -55,8 +55,7 @@ class Ip(PlainRule):
         self, inputs: Sequence[exp.Expr], outputs: Sequence[exp.Expr]
     ) -> Mapping[str, exp.Expr]:
         """Count what is no address."""
-        lost = exp.and_(inputs[0].is_(exp.null()).not_(), outputs[0].is_(exp.null()))
-        return {"lost": count_where(lost)}
+        return lost_rows(self.columns, inputs, outputs)
 
     def verify(self, results: Statistics) -> Sequence[str]:
         """Raise where there is something else."""

@@ -507,6 +507,23 @@ def test_pseudonyms_meet_through_using(here: Owner) -> None:
     ]
 
 
+def test_pseudonyms_meet_through_using_where_only_a_line_says_so(here: Owner) -> None:
+    """No key is declared: labs says what it refers to, and visits is that table."""
+    here.execute(
+        "CREATE TABLE visits AS SELECT i AS visit, i % 6 AS id FROM range(12) t(i);"
+        "CREATE TABLE bills AS SELECT visit, 5 AS amount FROM visits; CREATE TABLE labs AS FROM visits;"
+        "CREATE RELEASE r.visits FROM (SELECT * FROM visits JOIN bills USING (visit)) (id KEY OF p AS"
+        " pseudonym(), visit NEUTRAL AS pseudonym());"
+        "CREATE RELEASE r.labs FROM labs (id KEY OF p AS pseudonym(), visit NEUTRAL REFERENCES visits (visit)"
+        " AS pseudonym())"
+    )
+    publish(here, "r.visits, r.labs", "")
+    here.execute("ATTACH 'study.duckdb' AS x (READ_ONLY)")
+    assert here.sql("SELECT count(*) FROM x.r.visits JOIN x.r.labs USING (visit)").fetchall() == [
+        (12,)
+    ]
+
+
 @pytest.mark.parametrize("escort", ["", " REFERENCES patients (id)", " AS pseudonym()"])
 def test_nobody_is_named_where_the_patients_are_joined_with_using(here: Owner, escort: str) -> None:
     here.execute(
