@@ -9,7 +9,7 @@ from ppdm_sql.groups.compile import BoundTarget, GroupedColumn, Grouping
 from ppdm_sql.groups.hierarchy_kinds import Hierarchy, OnlySuppress
 from ppdm_sql.groups.when import bind_when
 from ppdm_sql.language.syntax import Role
-from ppdm_sql.treatments.numbers import TIMES
+from ppdm_sql.treatments.numbers import NUMBERS, TIMES
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ def bind_grouping(
     _check_fixed(rules)
     grouped = tuple(_grouped(column, clause, rules, hierarchies) for column in clause.columns)
     targets = tuple(_target(target, rules, hierarchies) for target in clause.targets)
-    seen: set[tuple[str, Name | None]] = set()
+    seen: set[tuple[str, Name | None, tuple[object, ...]]] = set()
     for target in targets:
-        key = (target.clause.word, target.column.name if target.column else None)
+        name = target.column.name if target.column else None
+        key = (target.clause.word, name, target.clause.values)
         if key in seen:
             raise BindError(
                 f"target '{target.clause.word}' is given twice",
@@ -190,6 +191,13 @@ def _target(
             "cast it in a (SELECT …) source",
             code="wrong_type",
         )
+    if clause.word == "proximity" and column.type.kind not in NUMBERS:
+        raise BindError(
+            f"proximity is about numbers; '{column.name}' is {column.type}",
+            clause.column.span,
+            "for categories write l, t or alpha",
+            code="wrong_type",
+        )
     hierarchy = None
     if clause.hierarchy is not None:
         hierarchy = _hierarchy(clause.hierarchy, hierarchies)
@@ -200,7 +208,9 @@ def _target(
 def _check_numbers(clause: TargetClause) -> None:
     value = clause.value
     match clause.word:
-        case "k" | "l" | "recursive_l" if not isinstance(value, int) or value < 2:
+        case "k" | "l" | "recursive_l" | "proximity" | "kpqr" if (
+            not isinstance(value, int) or value < 2
+        ):
             raise BindError(
                 f"{clause.word} must be a whole number, 2 or more", clause.span, code="bad_target"
             )
@@ -210,5 +220,17 @@ def _check_numbers(clause: TargetClause) -> None:
             raise BindError("t must be between 0 and 1", clause.span, code="bad_target")
         case "alpha" if not 0 < value <= 1:
             raise BindError("alpha must be above 0 and at most 1", clause.span, code="bad_target")
-    if clause.number is not None and clause.number <= 0:
-        raise BindError("c of recursive_l must be above 0", clause.span, code="bad_target")
+    match clause.word, clause.numbers:
+        case "recursive_l", (c,) if c <= 0:
+            raise BindError("c of recursive_l must be above 0", clause.span, code="bad_target")
+        case "proximity", (distance,) if distance < 0:
+            raise BindError(
+                "the distance of proximity is 0 or more", clause.span, code="bad_target"
+            )
+        case "kpqr", (p, q, r) if not (isinstance(p, int) and p >= 2 and 0 < q <= 1 and r >= 0):
+            raise BindError(
+                "kpqr needs p from 2 on, q above 0 and at most 1, and r from 0 on",
+                clause.span,
+                "write kpqr(column, 3, 0.05, 0.5) = 5",
+                code="bad_target",
+            )

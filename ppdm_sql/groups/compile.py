@@ -43,6 +43,8 @@ _STARS_HIDE = 2
 HIGH = "ppdm_high"
 """Whether a row is in the high class."""
 ID, IS_SUPPRESSED, COUNT = "id", "is_suppressed", "n"
+SIZES = ("k", "kpqr")
+"""Targets that say how many persons a class has at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,11 @@ class BoundTarget:
         clause = self.clause
         if self.column is None:
             return f"{clause.word} {clause.comparison} {clause.value}"
-        argument = "" if clause.number is None else f", {clause.number}"
+        argument = "".join(f", {number}" for number in clause.numbers)
         if self.hierarchy is not None:
             argument += f" USING {self.hierarchy.name}"
+        if clause.values:
+            argument += " IN (…)"  # published with the release: which they are is the owner's
         return f"{clause.word}({self.column.name}{argument}) {clause.comparison} {clause.value}"
 
 
@@ -116,7 +120,15 @@ class Grouping:
     @property
     def k(self) -> int:
         """The size that every class must have; 1 when no target asks for one."""
-        return next((int(t.clause.value) for t in self.targets if t.clause.word == "k"), 1)
+        return max((int(t.clause.value) for t in self.targets if t.clause.word in SIZES), default=1)
+
+    @property
+    def parameters(self) -> dict[str, Parameter]:
+        """The values of its conditions and targets, which stand in no text of SQL."""
+        found = dict(self.when.parameters) if self.when is not None else {}
+        for at, target in enumerate(self.targets):
+            found |= {chosen_parameter(at, i): v for i, v in enumerate(target.clause.values)}
+        return found
 
     def hides_sensitive(self, release: Release) -> bool:
         """Whether a record that is kept as `*` shows no SENSITIVE value either.
@@ -154,6 +166,11 @@ def grouping_of(plan: Plan) -> Grouping:
     if found is None:
         raise InternalError("this release has no GENERALIZE")
     return found
+
+
+def chosen_parameter(target: int, value: int) -> str:
+    """Return the name of a value that a target names."""
+    return f"t{target}_{value}"
 
 
 def key_column(index: int) -> str:

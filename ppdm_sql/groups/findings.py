@@ -73,6 +73,8 @@ class Findings:
     unique_untouched_rows: int
     """Rows outside the high class that show what nobody else does."""
     ties: tuple[Tie, ...]
+    targets: tuple[search.Target, ...]
+    """As they were searched for; those of the clause first, in its order."""
     linked: LinkedRows | None = None
     """All rows of a person together, where a released column shows which they are."""
 

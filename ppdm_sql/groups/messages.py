@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import InternalError, plural
+from ppdm_sql.groups import search
 from ppdm_sql.groups.hierarchy_kinds import Dates, Ranges, SuppressDigits
 from ppdm_sql.store.figures import VersionFigure
 
 if TYPE_CHECKING:
-    from ppdm_sql.groups import search
+    from collections.abc import Sequence
+
     from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.groups.findings import Findings, Generalized, Tie
     from ppdm_sql.groups.hierarchy_kinds import Shape
@@ -34,7 +36,7 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
         VersionFigure("classes", measures.classes, "groups of treated rows that look the same"),
         VersionFigure("smallest class", measures.k, f"{who}, among treated rows"),
         *_linked(findings),
-        *reached_targets(grouping, measures),
+        *reached_targets(grouping, measures, findings.targets),
         VersionFigure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
         VersionFigure(
             "precision of the release",
@@ -178,15 +180,17 @@ def _sure(recoding: Recoding) -> str:
     return "the smallest found in time, not proven"
 
 
-def reached_targets(grouping: Grouping, measures: search.Measures) -> list[VersionFigure]:
+def reached_targets(
+    grouping: Grouping, measures: search.Measures, searched: Sequence[search.Target]
+) -> list[VersionFigure]:
     """Return what was reached for each target on a sensitive column."""
     names = [column.name for column in grouping.sensitive]
     figures = []
-    for target in grouping.targets:
+    for target, wanted in zip(grouping.targets, searched, strict=False):
         if target.column is not None:
             found = measures.sensitive[names.index(target.column.name)]
             figures.append(
-                VersionFigure(_name(target), _value(target, found), f"asked for: {target}")
+                VersionFigure(_name(target), _value(wanted, found), f"asked for: {target}")
             )
     return figures
 
@@ -195,19 +199,23 @@ def _name(target: BoundTarget) -> str:
     return f"{target.clause.word}({target.column.name if target.column else ''})"
 
 
-def _value(target: BoundTarget, found: search.SensitiveMeasures) -> float:
-    match target.clause.word:
-        case "l":
+def _value(target: search.Target, found: search.SensitiveMeasures) -> float:
+    match target:
+        case search.DistinctL():
             return found.distinct_l
-        case "entropy_l":
+        case search.EntropyL():
             return found.entropy_l
-        case "recursive_l":
-            return found.recursive_c(int(target.clause.value))
-        case "t":
+        case search.RecursiveL():
+            return found.recursive_c(target.l)
+        case search.Closeness():
             return found.t
-        case "alpha":
-            return found.alpha
-    raise InternalError(f"{target.clause.word} was not measured")
+        case search.Alpha():
+            return found.alpha_of(target.chosen)
+        case search.Proximity():
+            return found.proximity(target.distance)
+        case search.RareSpread():
+            return found.spread(target.q)
+    raise InternalError("a target was not measured")
 
 
 def _fate(grouping: Grouping) -> str:

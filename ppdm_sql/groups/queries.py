@@ -144,6 +144,18 @@ def reference_query(plan: Plan, column: InputColumn, by_person: bool) -> exp.Sel
     )
 
 
+def chosen_query(column: InputColumn) -> exp.Select:
+    """Return the values of a list, the one parameter, as the column has them; NULL: it cannot."""
+    listed = exp.func("UNNEST", exp.Placeholder())
+    value = exp.TryCast(this=listed, to=exp.var(comparable(column.type)))
+    return exp.select(named(value, sensitive_column(0)))
+
+
+def comparable(type_: ColumnType) -> str:
+    """Return the type in which sensitive values are compared."""
+    return "VARCHAR" if type_.kind is Kind.ENUM else type_.text
+
+
 def condition_query(plan: Plan) -> exp.Select:
     """Return how many rows our reading of WHEN and the owner's own text decide differently."""
     when = grouping_of(plan).when

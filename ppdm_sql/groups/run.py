@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from ppdm_sql.groups.compile import Grouping
+    from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.groups.search import Problem, Target
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
@@ -182,9 +182,37 @@ class Generalizing:
         return tuple(low), tuple(high)
 
     def targets(self) -> tuple[Target, ...]:
-        """Return the targets, their columns by number."""
+        """Return the targets, their columns by number; those of the clause first, in its order."""
         names = [column.name for column in self.grouping.sensitive]
-        return tuple(searched(target, names) for target in self.grouping.targets)
+        found = [searched(one, names, self._chosen(one)) for one in self.grouping.targets]
+        if any(target.clause.word == "kpqr" for target in self.grouping.targets):
+            found.append(search.K(self.grouping.k))
+        return tuple(found)
+
+    def check_chosen(self) -> None:
+        """Raise when a target names a value that nobody has: a slip of the pen protects nobody."""
+        for target in self.grouping.targets:
+            chosen = self._chosen(target)
+            if chosen is not None and -1 in chosen:
+                raise BindError(
+                    f"no row of '{target.column.name if target.column else ''}' has the value"
+                    f" number {chosen.index(-1) + 1} that alpha names",
+                    target.clause.span,
+                    "write the values as the source has them, upper and lower case too",
+                    code="bad_target",
+                )
+
+    def _chosen(self, target: BoundTarget) -> tuple[int, ...] | None:
+        """Return the numbers of the values that a target names, -1 for one that nobody has."""
+        values, column = target.clause.values, target.column
+        if not values or column is None:
+            return None
+        reference = self._reference(column, self.grouping.person is not None)
+        known = _column(reference, queries.sensitive_column(0))
+        query = queries.chosen_query(column)
+        given = self.version.engine.query(query, ([str(value) for value in values],))
+        place = pc.index_in(_column(given, queries.sensitive_column(0)), value_set=known)
+        return tuple(pc.fill_null(place, -1).to_pylist())
 
     def verify(self, population: Population, hint: str = _CHANGED) -> search.Measures:
         """Measure what would leave; raise unless every class reaches every target."""
@@ -214,7 +242,7 @@ class Generalizing:
             alone = int(self._query(query).column(COUNT)[0].as_py())
         ties = tuple(find_ties(self.version))
         linked = self.linked_rows(done.population)
-        return Findings(self.grouping, done, measures, plain, alone, ties, linked)
+        return Findings(self.grouping, done, measures, plain, alone, ties, self.targets(), linked)
 
     def linked_rows(self, population: Population) -> LinkedRows | None:
         """Count the persons who show the same in all their rows; None where nothing links them."""

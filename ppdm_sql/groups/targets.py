@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search import Target
 
 
-def searched(target: BoundTarget, names: Sequence[object]) -> Target:
-    """Return a target; `names` are the sensitive columns in their order."""
+def searched(
+    target: BoundTarget, names: Sequence[object], chosen: tuple[int, ...] | None = None
+) -> Target:
+    """Return a target; `names` are the sensitive columns in their order.
+
+    `chosen` are the values that it is about, by their numbers; None: all.
+    """
     clause = target.clause
+    numbers = clause.numbers
     if target.column is None:
         if clause.word != "k":
             raise InternalError(f"{clause.word} needs a column")
@@ -28,9 +34,13 @@ def searched(target: BoundTarget, names: Sequence[object]) -> Target:
         case "entropy_l":
             return search.EntropyL(column, float(clause.value))
         case "recursive_l":
-            return search.RecursiveL(column, int(clause.value), float(clause.number or 0))
+            return search.RecursiveL(column, int(clause.value), float(numbers[0]))
         case "t":
             return search.Closeness(column, float(clause.value))
         case "alpha":
-            return search.Alpha(column, float(clause.value))
+            return search.Alpha(column, float(clause.value), chosen)
+        case "proximity":
+            return search.Proximity(column, float(numbers[0]), int(clause.value))
+        case "kpqr":
+            return search.RareSpread(column, int(numbers[0]), float(numbers[1]), float(numbers[2]))
     raise InternalError(f"{clause.word} cannot be searched for")

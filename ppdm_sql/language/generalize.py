@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import suggest
-from ppdm_sql.language.arguments import parse_number
+from ppdm_sql.language.arguments import parse_number, parse_value
 from ppdm_sql.language.hierarchy import refuse_body
 from ppdm_sql.language.syntax import (
     ColumnName,
@@ -30,7 +30,15 @@ _FORMS = {
     "recursive_l": "recursive_l(column, 3) = 2",
     "t": "t(column) <= 0.2",
     "alpha": "alpha(column) <= 0.5",
+    "proximity": "proximity(column, 500) = 2",
+    "kpqr": "kpqr(column, 3, 0.05, 0.5) = 5",
 }
+_NUMBERS = {
+    "recursive_l": ("c",),
+    "proximity": ("the distance",),
+    "kpqr": ("p", "q", "r"),
+}
+"""What stands behind the column of a target, number by number."""
 _AT_MOST = frozenset({"t", "alpha"})
 AFTER_TARGETS = ("SUPPRESS", "WITH")
 """What may follow the targets."""
@@ -116,16 +124,20 @@ def _target(cursor: Cursor) -> TargetClause:
             f"expected a target, found {cursor.found()}", suggest(start.text, _FORMS, "targets")
         )
     cursor.advance()
-    column, number, hierarchy = None, None, None
+    column, hierarchy = None, None
+    numbers: list[int | float] = []
+    values: tuple[int | float | str, ...] = ()
     if word != "k":
         if not cursor.take("("):
             cursor.fail(f"{start.text} needs a column", f"write {_FORMS[word]}", start.span)
         column = ColumnName(*cursor.name("the name of a column"))
         if word == "t":
             hierarchy = _using(cursor)
-        if word == "recursive_l":
-            cursor.expect(",", "and the number c of recursive_l")
-            number = parse_number(cursor)
+        if word == "alpha" and cursor.take("IN"):
+            values = _chosen(cursor)
+        for what in _NUMBERS.get(word, ()):
+            cursor.expect(",", f"and {what} of {word}")
+            numbers.append(parse_number(cursor))
         cursor.expect(")", f"of {start.text}")
     comparison = "<=" if word in _AT_MOST else "="
     # Symbols are words of one character; `k >= 5` is what `--require` calls the same.
@@ -137,7 +149,26 @@ def _target(cursor: Cursor) -> TargetClause:
         )
     value = parse_number(cursor)
     span = cursor.span_from(start)
-    return TargetClause(word, comparison, value, column, number, hierarchy, span)
+    return TargetClause(
+        word, comparison, value, column, tuple(numbers), values, hierarchy=hierarchy, span=span
+    )
+
+
+def _chosen(cursor: Cursor) -> tuple[int | float | str, ...]:
+    """Take the values in parentheses behind IN."""
+    cursor.expect("(", "and the values that alpha is about")
+    values: list[int | float | str] = []
+    while not values or cursor.take(","):
+        value = parse_value(cursor)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            cursor.fail(
+                "alpha is about texts, numbers and dates",
+                "write alpha(column IN ('first', 'second')) <= 0.5",
+                cursor.previous.span,
+            )
+        values.append(value)
+    cursor.expect(")", "behind the values of alpha")
+    return tuple(values)
 
 
 def parse_percent(cursor: Cursor) -> int | float:

@@ -234,8 +234,10 @@ def _between(levels: tuple[int, int] | None) -> str:
 def _target(target: TargetClause) -> str:
     if target.column is None:
         return f"{target.word} {target.comparison} {target.value!r}"
-    argument = "" if target.number is None else f", {target.number!r}"
-    inside = f"{_name(target.column.name)}{_using(target.hierarchy)}{argument}"
+    inside = f"{_name(target.column.name)}{_using(target.hierarchy)}"
+    inside += "".join(f", {number!r}" for number in target.numbers)
+    if target.values:
+        inside += f" IN ({', '.join(map(_value, target.values))})"
     return f"{target.word}({inside}) {target.comparison} {target.value!r}"
 
 

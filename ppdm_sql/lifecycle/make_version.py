@@ -130,6 +130,8 @@ class _Making:
         warnings += self._objected(list(find_twins(version)))
         warnings += other_persons(version)
         generalizing = self._generalizing(drawn)
+        if generalizing and not self.is_refresh:
+            generalizing.check_chosen()
         done = generalizing.write_combinations() if generalizing else None
         source_rows = done.population.rows if done else source_rows
         self._create_view()
@@ -208,8 +210,8 @@ class _Making:
         grouping = find_grouping(self.version.release)
         if grouping is None:
             return None
-        if grouping.when is not None:
-            drawn[SLOT] = Drawn(grouping.when.parameters)
+        if grouping.parameters:
+            drawn[SLOT] = Drawn(grouping.parameters)
             parameters.write_parameters(self.version.engine, self.version.entry.storage, drawn)
         return Generalizing(self.version, self.releases.on_stage)
 

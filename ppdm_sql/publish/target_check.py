@@ -12,22 +12,33 @@ from typing import TYPE_CHECKING
 import sqlglot
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import column_of, named
+from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.errors import InternalError, Refused
-from ppdm_sql.groups.compile import HIGH, alike, find_grouping, fixed_quasi
-from ppdm_sql.groups.queries import distinguishable
+from ppdm_sql.groups.compile import (
+    HIGH,
+    SIZES,
+    SLOT,
+    alike,
+    chosen_parameter,
+    find_grouping,
+    fixed_quasi,
+)
+from ppdm_sql.groups.queries import comparable, distinguishable
+from ppdm_sql.parameters import parameter_column
 from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR, sensitive_column
 from ppdm_sql.release.compile import source_table
+from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import ColumnType, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ppdm_sql.groups.compile import BoundTarget, Grouping
     from ppdm_sql.publish.snapshot import Snapshot
 
 _CLASS, _PERSON, _VALUE = "c", "p", "v"
-_SHOWN, _WHOLE, _MISSED_CLASSES = "shown", "whole", "missed"
+_SHOWN, _WHOLE, _CHOSEN, _MISSED_CLASSES = "shown", "whole", "chosen", "missed"
+_PARAMETERS = "parameters"
 _ORDERED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
 _COUNTED = ("k", "l")
 _MOST_CELLS = 20_000_000
@@ -42,16 +53,21 @@ def _parsed(text: str) -> exp.Select:
 
 # `shown` has a row for each pair of a person and a value in a class, `whole` of the source; without
 # a KEY, a row for each row.
-_SHARES = "SELECT c, v, count(*) AS n FROM shown GROUP BY c, v"
-_CLOSE = """
-    SELECT h.c, h.v, h.n::DOUBLE / sum(h.n) OVER (PARTITION BY h.c) AS p
-    FROM (SELECT c, v, count(*) AS n FROM shown GROUP BY c, v) AS h
-"""
-_REFERENCE = """
-    SELECT v, count(*)::DOUBLE / sum(count(*)) OVER () AS q,
-        row_number() OVER (ORDER BY v ASC NULLS FIRST) AS r
-    FROM whole GROUP BY v
-"""
+_TEXTS = {
+    "persons": "SELECT c, count(DISTINCT p) + bool_or(p IS NULL)::INT AS n FROM shown GROUP BY c",
+    "shares": "SELECT c, v, count(*) AS n FROM shown GROUP BY c, v",
+    "close": """
+        SELECT h.c, h.v, h.n::DOUBLE / sum(h.n) OVER (PARTITION BY h.c) AS p
+        FROM (SELECT c, v, count(*) AS n FROM shown GROUP BY c, v) AS h""",
+    "reference": """
+        SELECT v, count(*)::DOUBLE / sum(count(*)) OVER () AS q,
+            row_number() OVER (ORDER BY v ASC NULLS FIRST) AS r
+        FROM whole GROUP BY v""",
+}
+_SHARES_OF_CHOSEN = (
+    "SELECT c, v, count(*) AS n FROM shown WHERE v IN (SELECT v FROM chosen) GROUP BY c, v"
+)
+_OF_WHOLE = ("reference", "whole_spread")
 _MISSED = {
     "entropy_l": _parsed("""
         SELECT count(*) AS n FROM (
@@ -67,8 +83,31 @@ _MISSED = {
     "alpha": _parsed("""
         SELECT count(*) AS n FROM (
             SELECT s.c FROM (SELECT c, max(n) AS most FROM shares GROUP BY c) AS s
-            JOIN (SELECT c, count(DISTINCT p) + bool_or(p IS NULL)::INT AS n FROM shown GROUP BY c) AS m
-            ON s.c = m.c WHERE most > (:value + 1e-9) * m.n) AS missed"""),
+            JOIN persons AS m ON s.c = m.c WHERE most > (:value + 1e-9) * m.n) AS missed"""),
+    "proximity": _parsed("""
+        SELECT count(*) AS n FROM (
+            SELECT s.c FROM (SELECT c, max(near) AS most FROM (
+                SELECT c, count(*) OVER (PARTITION BY c ORDER BY v::DOUBLE
+                    RANGE BETWEEN :number PRECEDING AND :number FOLLOWING) AS near FROM shown
+            ) AS w GROUP BY c) AS s
+            JOIN persons AS m ON s.c = m.c WHERE most * :value > m.n) AS missed"""),
+}
+_FEW_OF = _parsed("""
+    SELECT count(*) AS n FROM (
+        SELECT s.c FROM (
+            SELECT shares.c, count(*) AS n FROM shares
+            JOIN reference ON shares.v IS NOT DISTINCT FROM reference.v
+            GROUP BY shares.c HAVING bool_or(q < :q)) AS s
+        JOIN spread ON s.c = spread.c
+        WHERE s.n < :p OR spread.spread IS NULL
+            OR spread.spread < :r * (SELECT spread FROM whole_spread) * (1 - 1e-9)) AS missed""")
+_OF_NUMBERS = {
+    "spread": "SELECT c, var_pop(v::DOUBLE) AS spread FROM shown GROUP BY c",
+    "whole_spread": "SELECT var_pop(v::DOUBLE) AS spread FROM whole",
+}
+_OF_CATEGORIES = {
+    "spread": "SELECT c, 1 - sum(p * p) AS spread FROM close GROUP BY c",
+    "whole_spread": "SELECT 1 - sum(q * q) AS spread FROM reference",
 }
 _EQUAL = _parsed("""
     SELECT count(*) AS n FROM (
@@ -152,7 +191,7 @@ def _small_classes(snapshot: Snapshot, grouping: Grouping) -> exp.Select | None:
     missed: list[exp.Expr] = []
     for target in grouping.targets:
         limit = exp.Literal.number(str(target.clause.value))
-        if target.clause.word == "k":
+        if target.clause.word in SIZES:
             persons = exp.Count(this=exp.Star()) if grouping.person is None else _distinct(PERSON)
             missed.append(exp.LT(this=persons, expression=limit))
         elif target.clause.word == "l":
@@ -169,18 +208,28 @@ def _missed(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.
     word, column = target.clause.word, target.column
     if word in _COUNTED or (word == "t" and target.hierarchy is not None):
         return None
-    if column is None or word not in (*_MISSED, "t"):
+    if column is None or word not in (*_MISSED, "t", "kpqr"):
         raise InternalError(f"{word} cannot be checked in what is published")
     tables = {_SHOWN: _shown(snapshot, grouping, _place(grouping, target))}
+    numbers = target.clause.numbers
     tree: exp.Select = _MISSED.get(word, _EQUAL)
+    texts = dict(_TEXTS)
+    values: dict[str, object] = {"value": target.clause.value, "number": next(iter(numbers), None)}
+    if target.clause.values:
+        tables[_CHOSEN] = _chosen(snapshot, grouping, target)
+        texts["shares"] = _SHARES_OF_CHOSEN
+    if word == "kpqr":
+        tables[_WHOLE] = _whole(snapshot, grouping, target)
+        tree = _FEW_OF
+        texts |= _OF_NUMBERS if column.type.kind in NUMBERS else _OF_CATEGORIES
+        values = dict(zip("pqr", numbers, strict=True))
     if word == "t":
         tables[_WHOLE] = _whole(snapshot, grouping, target)
         if column.type.kind in _ORDERED:
             tree = _ORDERED_T
-            if _number(snapshot, _with(_CELLS, tables)) > _MOST_CELLS:
+            if _number(snapshot, _with(_CELLS, tables, texts)) > _MOST_CELLS:
                 return None
-    values = {"value": target.clause.value, "number": target.clause.number}
-    query = exp.replace_placeholders(_with(tree, tables), **values)
+    query = exp.replace_placeholders(_with(tree, tables, texts), **values)
     assert isinstance(query, exp.Select)
     return query
 
@@ -190,15 +239,32 @@ def _place(grouping: Grouping, target: BoundTarget) -> int:
     return [column.name for column in grouping.sensitive].index(target.column.name)
 
 
-def _with(query: exp.Select, tables: dict[str, exp.Select]) -> exp.Select:
+def _with(
+    query: exp.Select, tables: Mapping[str, exp.Select], texts: Mapping[str, str]
+) -> exp.Select:
     """Put what a query reads before it."""
     found = query.copy()
     for name, rows in tables.items():
         found = found.with_(name, as_=rows, copy=False)
-    for name, text in (("shares", _SHARES), ("close", _CLOSE), ("reference", _REFERENCE)):
-        if name != "reference" or _WHOLE in tables:
+    for name, text in texts.items():
+        if name not in _OF_WHOLE or _WHOLE in tables:
             found = found.with_(name, as_=_parsed(text), copy=False)
     return found
+
+
+def _chosen(snapshot: Snapshot, grouping: Grouping, target: BoundTarget) -> exp.Select:
+    """Return the values that a target names: from the parameters, so that no SQL shows them."""
+    assert target.column is not None
+    at = grouping.targets.index(target)
+    columns = [
+        column_of(parameter_column(SLOT, chosen_parameter(at, index)), _PARAMETERS)
+        for index in range(len(target.clause.values))
+    ]
+    # As texts: a list has one type, and numbers are written as the owner wrote them.
+    texts = exp.Array(expressions=[exp.cast(column, "VARCHAR") for column in columns])
+    value = exp.cast(exp.func("UNNEST", texts), comparable(target.column.type))
+    table = table_of(snapshot.version.storage.parameter_table(), _PARAMETERS)
+    return exp.select(named(value, _VALUE)).from_(table)
 
 
 def _shown(snapshot: Snapshot, grouping: Grouping, sensitive: int) -> exp.Select:

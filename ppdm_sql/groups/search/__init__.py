@@ -31,6 +31,8 @@ from ppdm_sql.groups.search.targets import (
     DistinctL,
     EntropyL,
     K,
+    Proximity,
+    RareSpread,
     RecursiveL,
     Target,
 )
@@ -52,7 +54,9 @@ __all__ = [
     "Node",
     "Partition",
     "Problem",
+    "Proximity",
     "Ranges",
+    "RareSpread",
     "RecursiveL",
     "SearchResult",
     "Sensitive",

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.hierarchy_kinds import Hierarchy
     from ppdm_sql.groups.search.problem import FloatArray, IntArray
 
-_MEASURED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
+_NUMBERS = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT})
+_MEASURED = _NUMBERS | {Kind.DATE, Kind.TIMESTAMP}
 _MOST = 2**62
 
 
@@ -147,11 +148,14 @@ def _sensitive(
         tree = tuple(group_numbers(labels) for labels in ladder.labels)
     reference = scale.counts / max(int(scale.counts.sum()), 1)
     is_ordered = tree is None and scale.kind in _MEASURED
+    numbers = _numbers(scale) if scale.kind in _NUMBERS else None
     size = len(scale.values)
     if who is None:
         cells, places = np.unique(combination * size + value, return_inverse=True)
         total = _sums(places, counts, len(cells))
-        return Sensitive(cells // size, cells % size, total, None, reference, tree, is_ordered)
+        return Sensitive(
+            cells // size, cells % size, total, None, reference, tree, is_ordered, numbers
+        )
     # Persons and combinations are numbered first, so that the product fits 64 bits.
     distinct, person_value = np.unique(who * size + value, return_inverse=True)
     first, second = _distinct_pairs(combination, person_value)
@@ -163,7 +167,14 @@ def _sensitive(
         reference,
         tree,
         is_ordered,
+        numbers,
     )
+
+
+def _numbers(scale: Scale) -> FloatArray:
+    """Return the values as numbers: NULL, which is first, as NaN."""
+    numbers = _order(scale.values)
+    return np.where(np.asarray(pc.is_null(scale.values)), np.nan, numbers)
 
 
 def _sums(places: IntArray, counts: IntArray, size: int) -> IntArray:

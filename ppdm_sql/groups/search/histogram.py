@@ -33,12 +33,16 @@ class Histogram:
         """Return how many values each class holds."""
         return np.bincount(self.owner, minlength=self.classes)
 
-    def largest(self) -> IntArray:
-        """Return the count of the most frequent value of each class."""
+    def largest(self, chosen: tuple[int, ...] | None = None) -> IntArray:
+        """Return the count of the most frequent value of each class, of all or of chosen ones."""
+        owner, count = self.owner, self.count
+        if chosen is not None:
+            is_chosen = np.isin(self.value, np.array(chosen, dtype=np.int64))
+            owner, count = owner[is_chosen], count[is_chosen]
         largest = np.zeros(self.classes, dtype=np.int64)
-        if len(self.owner):
-            begins = np.flatnonzero(np.diff(self.owner, prepend=-1))
-            largest[self.owner[begins]] = np.maximum.reduceat(self.count, begins)
+        if len(owner):
+            begins = np.flatnonzero(np.diff(owner, prepend=-1))
+            largest[owner[begins]] = np.maximum.reduceat(count, begins)
         return largest
 
     def shares(self) -> FloatArray:

@@ -10,12 +10,13 @@ import numpy as np
 from ppdm_sql.groups.search.census import Census
 from ppdm_sql.groups.search.distance import distances
 from ppdm_sql.groups.search.reach import reach
+from ppdm_sql.groups.search.spread import least_spread, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ppdm_sql.groups.search.histogram import Histogram
-    from ppdm_sql.groups.search.problem import BoolArray, IntArray, Problem
+    from ppdm_sql.groups.search.problem import BoolArray, IntArray, Problem, Sensitive
     from ppdm_sql.groups.search.targets import Target
 
 
@@ -31,10 +32,25 @@ class SensitiveMeasures:
     alpha: float
     """The largest share of a class's persons that hold one value."""
     histogram: Histogram = field(repr=False)
+    column: Sensitive = field(repr=False)
+    persons: IntArray = field(repr=False)
 
     def recursive_c(self, l: int) -> float:  # noqa: E741 - the literature's name
         """Return the c above which recursive (c, l)-diversity holds; infinite if it never does."""
         return float(self.histogram.dominance(l).max(initial=0))
+
+    def alpha_of(self, chosen: tuple[int, ...] | None) -> float:
+        """Return the largest share of a class's persons that hold one of the chosen values."""
+        return float((self.histogram.largest(chosen) / self.persons).max(initial=0))
+
+    def proximity(self, distance: float) -> float:
+        """Return l: of no class do more than 1 / l of the persons lie near one value."""
+        near = nearest(self.histogram, self.column, distance)
+        return float((self.persons / near).min(initial=np.inf)) if len(near) else 0.0
+
+    def spread(self, rarer_than: float) -> float:
+        """Return how much classes with a rare value vary, at least, beside the whole source."""
+        return least_spread(self.histogram, self.column, rarer_than)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +82,8 @@ def measure(problem: Problem, classes: IntArray, kept: BoolArray | None = None) 
                 t=float(distances(histogram, column).max(initial=0)),
                 alpha=float((histogram.largest() / persons).max(initial=0)),
                 histogram=histogram,
+                column=column,
+                persons=persons,
             )
         )
     return Measures(

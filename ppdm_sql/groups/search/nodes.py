@@ -12,7 +12,7 @@ from ppdm_sql.groups.search.census import Census
 from ppdm_sql.groups.search.lattice import Lattice
 from ppdm_sql.groups.search.losses import LossTable
 from ppdm_sql.groups.search.reach import reach, shortfall
-from ppdm_sql.groups.search.targets import K, MergedTarget, MixedTarget
+from ppdm_sql.groups.search.targets import K, MergedTarget, MixedTarget, OpenTarget
 
 if TYPE_CHECKING:
     from ppdm_sql.groups.search.losses import Loss
@@ -60,6 +60,7 @@ class Checker:
         self._census = Census(problem)
         self._merged = tuple(t for t in targets if isinstance(t, MergedTarget))
         self._mixed = tuple(t for t in targets if isinstance(t, MixedTarget))
+        self._open = tuple(t for t in targets if isinstance(t, OpenTarget))
         only_k = all(isinstance(target, K) for target in targets) and problem.person is None
         self._k = max((t.k for t in targets if isinstance(t, K)), default=1) if only_k else None
         self._weights = problem.rows.astype(np.float64)
@@ -73,13 +74,14 @@ class Checker:
         counted = self._census.count(classes, number)
         merged = reach(self._merged, counted)
         failed = ~merged[classes]
-        if not self._mixed or self.losses.count(failed) > self.limit:
+        if not (self._mixed or self._open) or self.losses.count(failed) > self.limit:
             return self._judge(levels, failed)
+        reached = merged & reach(self._open, counted)
         if self._census.persons is not None:
-            reached = merged & reach(self._mixed, counted)
+            reached &= reach(self._mixed, counted)
             return self._judge(levels, failed, ~reached[classes])
         short = shortfall(self._mixed, counted)
-        reached = merged & (short == 0)
+        reached &= short == 0
         return self._judge(levels, failed, ~reached[classes], float(short[merged].sum()))
 
     def classes(self, levels: tuple[int, ...]) -> tuple[IntArray, BoolArray]:

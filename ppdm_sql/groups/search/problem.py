@@ -68,6 +68,8 @@ class Sensitive:
     """The value's group at each level, from itself to one root: hierarchical distance."""
     is_ordered: bool = False
     """Values are numbered in ascending order and as far apart as their ranks."""
+    numbers: FloatArray | None = field(default=None, repr=False)
+    """The values as numbers, in ascending order, NaN for NULL; None: categories."""
 
     @property
     def values(self) -> int:

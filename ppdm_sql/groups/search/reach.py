@@ -5,7 +5,8 @@ kept by merging only among classes that all reach them: a mixture of distributio
 and as close to the whole as the worst of them. So at any node below, the parts of a class that
 are kept there reach the target together, too, and what had to go is at least what must be taken
 from the class to reach it. This needs every row to be a person: somebody in two parts counts
-once in their union, which is no mixture.
+once in their union, which is no mixture. Of proximity and of the spread of rare values nothing
+follows from one node for another.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppdm_sql.groups.search.distance import distances, farthest
+from ppdm_sql.groups.search.spread import is_spread, nearest
 from ppdm_sql.groups.search.targets import (
     TOLERANCE,
     Alpha,
@@ -23,6 +25,8 @@ from ppdm_sql.groups.search.targets import (
     DistinctL,
     EntropyL,
     K,
+    Proximity,
+    RareSpread,
     RecursiveL,
 )
 
@@ -60,8 +64,15 @@ def _reach(target: Target, counted: Counted) -> BoolArray:
         case Closeness():
             reached = _distances(target, counted) <= target.t + TOLERANCE
         case Alpha():
-            most = counted.histogram(target.column).largest()
+            most = counted.histogram(target.column).largest(target.chosen)
             reached = most <= (target.share + TOLERANCE) * counted.persons
+        case Proximity():
+            column = counted.problem.sensitive[target.column]
+            near = nearest(counted.histogram(target.column), column, target.distance)
+            reached = near * target.l <= counted.persons
+        case RareSpread():
+            column = counted.problem.sensitive[target.column]
+            reached = is_spread(counted.histogram(target.column), column, target)
     return reached
 
 
@@ -103,7 +114,7 @@ def _shortfall(target: MixedTarget, counted: Counted) -> FloatArray:
             short = rows * over / room if room > 0 else np.zeros(counted.number)
         case Alpha():
             # Best case: all of them hold the most frequent value: r1 - x <= share * (n - x).
-            most_frequent = counted.histogram(target.column).largest()
+            most_frequent = counted.histogram(target.column).largest(target.chosen)
             over = most_frequent - target.share * rows
             short = over / (1 - target.share) if target.share < 1 else np.zeros(counted.number)
     return short

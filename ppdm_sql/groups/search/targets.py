@@ -1,4 +1,4 @@
-"""What a class must reach: k-anonymity, l-diversity, t-closeness, (alpha, k)-anonymity.
+"""What a class must reach: k-anonymity, l-diversity, t-closeness, (alpha, k)-anonymity and more.
 
 A figure within TOLERANCE of its bound counts as equal to it, so that rounding decides nothing:
 equality is enough for all targets but recursive diversity, which is defined with `<`.
@@ -6,7 +6,7 @@ equality is enough for all targets but recursive diversity, which is defined wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 TOLERANCE = 1e-12
@@ -54,14 +54,39 @@ class Closeness:
 
 @dataclass(frozen=True, slots=True)
 class Alpha:
-    """No value held by more than this share of the persons."""
+    """No value, or none of the chosen ones, held by more than this share of the persons."""
 
     column: int
     share: float
+    chosen: tuple[int, ...] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Proximity:
+    """Of the persons, at most 1 / l have values within a distance of any one value."""
+
+    column: int
+    distance: float = field(repr=False)
+    l: int  # noqa: E741 - the literature's name
+
+
+@dataclass(frozen=True, slots=True)
+class RareSpread:
+    """p, q, r of (k, p, q, r)-anonymity, about classes that hold a value rarer than q.
+
+    They hold p values at least, which vary at least r times as much as those of the whole source.
+    """
+
+    column: int
+    p: int
+    q: float
+    r: float
 
 
 MergedTarget: TypeAlias = K | DistinctL
 """A class that reaches it keeps it whatever is merged into the class."""
 MixedTarget: TypeAlias = EntropyL | RecursiveL | Closeness | Alpha
 """About a distribution: classes that all reach it keep it when they are merged."""
-Target: TypeAlias = MergedTarget | MixedTarget
+OpenTarget: TypeAlias = Proximity | RareSpread
+"""Classes that reach it may miss it when they are merged: nothing is known of other nodes."""
+Target: TypeAlias = MergedTarget | MixedTarget | OpenTarget

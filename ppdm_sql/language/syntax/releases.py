@@ -66,8 +66,10 @@ class TargetClause:
     comparison: str
     value: int | float
     column: ColumnName | None = None
-    number: int | float | None = None
-    """The second argument: c of recursive_l."""
+    numbers: tuple[int | float, ...] = ()
+    """The further arguments: c of recursive_l, the distance of proximity."""
+    values: tuple[int | float | str, ...] = field(default=(), repr=False)
+    """The values behind IN, which alpha is about; empty: all."""
     hierarchy: ColumnName | None = None
     """The name behind USING, for the distance of t."""
     span: Span | None = field(default=None, compare=False, repr=False)

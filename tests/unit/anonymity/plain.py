@@ -21,6 +21,8 @@ from ppdm_sql.groups.search import (
     EntropyL,
     K,
     Problem,
+    Proximity,
+    RareSpread,
     RecursiveL,
     Sensitive,
 )
@@ -53,6 +55,8 @@ class Table:
     references: tuple[tuple[float, ...], ...]
     trees: tuple[tuple[tuple[int, ...], ...] | None, ...]
     are_ordered: tuple[bool, ...]
+    numbers: tuple[float, ...] = ()
+    """What the values of the first sensitive column are, in ascending order."""
 
     def combinations(self) -> list[tuple[tuple[int, ...], int]]:
         """Return the distinct combinations, in order."""
@@ -82,6 +86,7 @@ class Table:
                     reference=np.array(reference),
                     tree=None if tree is None else tuple(ints(level) for level in tree),
                     is_ordered=self.are_ordered[column],
+                    numbers=np.array(self.numbers) if column == 0 and self.numbers else None,
                 )
             )
         return Problem(
@@ -179,8 +184,44 @@ def reaches(table: Table, target: Target, rows: Sequence[Row]) -> bool:
         case Closeness():
             return distance(table, counts, target.column) <= target.t + TOLERANCE
         case Alpha():
-            most = max(counts.values()) / persons_of(table, rows)
+            chosen = counts if target.chosen is None else target.chosen
+            most = max((counts[value] for value in chosen), default=0) / persons_of(table, rows)
             return most <= target.share + TOLERANCE
+        case Proximity():
+            numbers = table.numbers
+            near = max(
+                sum(n for other, n in counts.items() if is_near(numbers, value, other, target))
+                for value in counts
+            )
+            return near * target.l <= persons_of(table, rows)
+        case RareSpread():
+            return is_spread(table, counts, target)
+
+
+def is_near(numbers: Sequence[float], value: int, other: int, target: Proximity) -> bool:
+    """Tell whether two values lie near each other."""
+    return abs(numbers[value] - numbers[other]) <= target.distance
+
+
+def is_spread(table: Table, counts: Counter[int], target: RareSpread) -> bool:
+    """Tell by definition whether a class with a rare value has p values that vary enough."""
+    whole = table.references[target.column]
+    if all(whole[value] >= target.q for value in counts):
+        return True
+    total = sum(counts.values())
+    here = [counts[value] / total for value in range(len(whole))]
+    has_numbers = target.column == 0
+    least = target.r * variance(table, whole, has_numbers) * (1 - TOLERANCE)
+    return len(counts) >= target.p and variance(table, here, has_numbers) >= least
+
+
+def variance(table: Table, shares: Sequence[float], has_numbers: bool) -> float:
+    """Return the variance of numbers; of categories, how often two drawn ones differ."""
+    if not has_numbers:
+        return 1 - sum(share**2 for share in shares)
+    weighted = list(zip(shares, table.numbers, strict=True))
+    mean = sum(share * number for share, number in weighted) / sum(shares)
+    return sum(share * (number - mean) ** 2 for share, number in weighted) / sum(shares)
 
 
 def entropy(counts: Counter[int]) -> float:

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import strategies as st
 
-from ppdm_sql.groups.search import Alpha, Axis, Closeness, DistinctL, EntropyL, K, RecursiveL
+from ppdm_sql.groups.search import (
+    Alpha,
+    Axis,
+    Closeness,
+    DistinctL,
+    EntropyL,
+    K,
+    Proximity,
+    RareSpread,
+    RecursiveL,
+)
 from tests.unit.anonymity.plain import Row, Table, ints
 
 if TYPE_CHECKING:
@@ -78,6 +88,7 @@ def random_table(seed: int, rows: int, has_persons: bool, has_numbers: bool = Fa
         references=tuple(tuple(map(float, random.dirichlet(np.ones(VALUES)))) for _ in range(2)),
         trees=(None, random_tree(random) if random.random() < 0.7 else None),
         are_ordered=(bool(random.random() < 0.6), False),
+        numbers=tuple(map(float, np.cumsum(random.integers(1, 5, VALUES)))),
     )
 
 
@@ -101,6 +112,19 @@ def targets() -> st.SearchStrategy[Sequence[Target]]:
         st.builds(EntropyL, column, st.sampled_from([1.0, 1.5, 2.0, 2.5])),
         st.builds(RecursiveL, column, st.integers(1, 3), st.sampled_from([0.5, 1.0, 2.0, 3.0])),
         st.builds(Closeness, column, st.sampled_from([0.2, 0.3, 0.4, 0.5, 0.6])),
-        st.builds(Alpha, column, st.sampled_from([0.4, 0.5, 0.6, 0.75])),
+        st.builds(
+            Alpha,
+            column,
+            st.sampled_from([0.3, 0.4, 0.5, 0.6, 0.75]),
+            st.none() | st.lists(st.integers(0, VALUES - 1), min_size=1, max_size=2).map(tuple),
+        ),
+        st.builds(Proximity, st.just(0), st.sampled_from([0.0, 1.0, 3.0]), st.integers(2, 3)),
+        st.builds(
+            RareSpread,
+            column,
+            st.integers(2, 3),
+            st.sampled_from([0.1, 0.25, 0.5]),
+            st.sampled_from([0.2, 0.5, 1.0]),
+        ),
     ]
     return st.lists(st.one_of(some), min_size=1, max_size=3)
