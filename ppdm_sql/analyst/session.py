@@ -54,7 +54,7 @@ class Analyst:
         if not file.is_file():
             raise StoreError(
                 f"'{path}' is not a file",
-                hint="a folder of Parquet files is read with any program that reads Parquet",
+                hint="the files in a folder are read with any program that reads Parquet or CSV",
                 code="wrong_kind_of_file",
             )
         if max_rows < 1 or limits.frame_bytes < 1:

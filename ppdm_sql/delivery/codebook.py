@@ -30,7 +30,7 @@ class Line(TypedDict):
     """What the codebook says of one column."""
 
     release: str
-    column: str
+    column_name: str
     role: str
     type: str
     treatment: str

@@ -32,7 +32,7 @@ _OF_NAMES_AND_GRAMMAR = (
     duckdb.InterruptException,
 )
 _WITHHELD = "DuckDB's own text is withheld because it may contain values of the data"
-_HOW_TO_SEE = "; connect(show_engine_errors=True) or --show-engine-errors shows it"
+_HOW_TO_SEE = "; --show-engine-errors shows it, in Python connect(show_engine_errors=True)"
 _HOLDER = re.compile(r"held in (?P<program>.+?) \(PID (?P<pid>\d+)\)(?: by user (?P<user>\S+))?")
 _CLOSED_FILE = re.compile(
     r"(?:No files found that match the pattern|Cannot open (?:file|database)) \"(?P<path>.+?)\""
@@ -40,6 +40,7 @@ _CLOSED_FILE = re.compile(
 )
 _ENUM_VALUES = re.compile(r"ENUM\((?:[^()']|'(?:[^']|'')*')*\)")
 _QUOTED = re.compile(r"\"((?:[^\"]|\"\")+)\"|'((?:[^']|'')+)'|with name (.+?) does not exist")
+_ENCODING = re.compile(r"is not [\w-]+ encoded|does not support the encoding")
 _CTRL_C = "Query interrupted"
 """What DuckDB makes of Ctrl-C."""
 _CONFLICT = re.compile(r"\bconflict\b|has been altered by a different transaction", re.IGNORECASE)
@@ -88,6 +89,12 @@ def engine_error(error: duckdb.Error, text: str = "", is_shown: bool | None = No
         return EngineError("this connection is closed", hint="connect again", code="closed")
     if isinstance(error, duckdb.IOException) and (file := _CLOSED_FILE.search(str(error))):
         return _closed_file(file["path"], file["why"], text, str(error))
+    if isinstance(error, duckdb.InvalidInputException) and _ENCODING.search(str(error)):
+        return EngineError(
+            "a file of this statement is not written in UTF-8, or not in the encoding that is named",
+            hint="write read_csv('…', encoding = 'latin-1'), or save it as \"CSV UTF-8\" in your program",
+            kind=kind,
+        )
     if is_shown:
         return EngineError(str(error).split("\n\nLINE ")[0], kind=kind, engine_text=str(error))
     return EngineError(

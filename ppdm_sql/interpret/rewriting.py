@@ -17,12 +17,13 @@ from ppdm_sql.interpret.predicates import (
     AllOf,
     AnyOf,
     Compare,
+    Constant,
     Foreign,
     NullTest,
     Predicate,
     Reader,
 )
-from ppdm_sql.interpret.wording import simple
+from ppdm_sql.interpret.wording import shown, simple
 from ppdm_sql.treatments.expressions import comparison, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.treatments.protocol import Exactness
@@ -84,6 +85,13 @@ class Interpretation:
     notes: tuple[str, ...] = field(default=(), repr=False)
     is_complete: bool = True
     """False where a part had to stay in released terms."""
+
+    def of_value(self) -> str:
+        """Return it as it stands in a cell: a value where it is one, else the condition."""
+        tree = self.tree
+        if isinstance(tree, exp.EQ) and isinstance(tree.expression, exp.Literal):
+            return str(tree.expression.this)
+        return shown(tree)
 
 
 @dataclass(frozen=True)
@@ -205,6 +213,12 @@ class Rewriter:
 
         return tree.transform(replaced)
 
+    def behind_label(self, rule: BoundRule, index: int, label: str) -> Interpretation:
+        """Return what a value of a generalized column says of the original."""
+        return self._generalized(
+            Compare(rule.names[index], "=", Constant(label, label)), rule, index
+        )
+
     def _generalized(self, leaf: Compare | NullTest, rule: BoundRule, index: int) -> Interpretation:
         """Return the values behind a label; of rows that leave, for no others were released."""
         labels = self.source.labels(leaf.column)
@@ -272,7 +286,7 @@ class Rewriter:
         lost = any(step.treatment.exactness is Exactness.NONE for step in rule.steps)
         said = "cannot be inverted" if lost else "releases no original value as this"
         if any(one.draws_from_keys for one in rule.traits) and not lost:
-            said += "; names of a recipient or of one publication are read with its PUBLICATION"
+            said += "; names of one recipient or one publication need PUBLICATION (--publication; see release_info)"
         why = why or f"{words} {said}"
         return Interpretation(_readable(tree), (f"{shown} stays in released terms: {why}",), False)
 

@@ -59,10 +59,6 @@ def translate_table(table: pa.Table, rewriter: Rewriter) -> Translated:
     return Translated(pa.table(arrays, names=table.column_names), (*notes, *items.notes))
 
 
-def _generalizes(rule: BoundRule) -> bool:
-    return any(step.treatment.traits.generalizes for step in rule.steps)
-
-
 def _released(rewriter: Rewriter) -> set[Name]:
     return {name for rule in rewriter.release.released_rules for name in rule.names}
 
@@ -74,6 +70,8 @@ def _values(
     present = [name for name in rule.names if name in columns]
     if not present or rewriter.is_untreated(present[0]):
         return {}
+    if rule.is_generalized:
+        return {name: _ungrouped(name, rule, columns[name], rewriter, notes) for name in present}
     words = chain(rule.words)
     listed = ", ".join(map(str, present))
     if any(step.treatment.exactness is Exactness.LOOKUP for step in rule.steps):
@@ -83,12 +81,11 @@ def _values(
             if lost > 0:
                 notes[
                     f"{name}: {plural(lost, 'value')} {'is' if lost == 1 else 'are'} of no row of today, and NULL"
-                    " here; names of a recipient or of one publication are read with its PUBLICATION"
+                    " here; names of one recipient or one publication need PUBLICATION (--publication; see release_info)"
                 ] = None
         return found
     if not all(step.treatment.inverts for step in rule.steps):
-        more = "; a condition on it can be translated" if _generalizes(rule) else ""
-        notes[f"{listed} stays in released terms: {words} cannot be inverted{more}"] = None
+        notes[f"{listed} stays in released terms: {words} cannot be inverted"] = None
         return {}
     try:
         arrays = _typed(rule, columns)
@@ -111,6 +108,30 @@ def _values(
         name: _whole(array, column.type)
         for name, array, column in zip(rule.names, arrays, rule.columns, strict=True)
     }
+
+
+def _ungrouped(
+    name: Name, rule: BoundRule, values: pa.Array, rewriter: Rewriter, notes: dict[str, None]
+) -> pa.Array:
+    """Translate labels: one value to itself, a group to the condition that a row of it meets."""
+    texts = values.cast(pa.string())
+    at = rule.names.index(name)
+    known = {
+        one: rewriter.behind_label(rule, at, one) for one in pc.unique(texts).to_pylist() if one
+    }
+    lost = [one for one in known.values() if not one.is_complete]
+    for one in lost:
+        notes[one.notes[0]] = None
+    if len(lost) == len(known):
+        return values
+    shown = {label: label if one in lost else one.of_value() for label, one in known.items()}
+    notes |= dict.fromkeys(note for one in known.values() if one not in lost for note in one.notes)
+    found = pa.array([shown.get(one, one) for one in texts.to_pylist()], pa.string())
+    try:
+        # A column that was left as it is gets its own type back.
+        return found.cast(_ARROW.get(rule.columns[at].type.kind, pa.string()))
+    except pa.ArrowInvalid:
+        return found
 
 
 def _typed(rule: BoundRule, columns: dict[Name, pa.Array]) -> tuple[pa.Array, ...]:

@@ -54,6 +54,13 @@ def parse_generalize(cursor: Cursor) -> GeneralizeClause:
     if cursor.take("WHEN"):
         when = Condition(*cursor.text_until(lambda: _at_until(cursor), "a condition after WHEN"))
     if when is None and (cursor.word.shape is Shape.END or cursor.at("WITH")):
+        for column in columns:
+            if column.levels is not None and column.levels[0] != column.levels[1]:
+                cursor.fail(
+                    f"'{column.column.name}' has two levels to choose from, and no UNTIL to choose by",
+                    f"write LEVEL {column.levels[1]}, or UNTIL k = 5",
+                    column.column.span,
+                )
         if any(column.levels is not None for column in columns):
             return GeneralizeClause(tuple(columns), (), None, 0, cursor.span_from(start))
         cursor.fail(
@@ -173,8 +180,8 @@ def _chosen(cursor: Cursor) -> tuple[int | float | str, ...]:
 
 def parse_percent(cursor: Cursor) -> int | float:
     """Take AT MOST n PERCENT, after SUPPRESS."""
-    cursor.expect("AT", "MOST n PERCENT")
-    cursor.expect("MOST", "n PERCENT")
+    if not cursor.take("AT", "MOST"):
+        cursor.fail(f"expected 'AT MOST', found {cursor.found()}", "write SUPPRESS AT MOST 5%")
     start = cursor.word
     value = parse_number(cursor)
     if not 0 <= value <= 100:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ppdm_sql.errors import plural
 from ppdm_sql.release.acceptance import Acceptance, Objection
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
 _BOUND_TO_VALUES = 2
 _SHARED = (
-    "the KEY is NULL or repeated in some rows: rows with the same KEY get the same noise, so "
-    "differences between them are the true ones"
+    "{names}: {rows} are of {keys}, and all rows of a person get the same noise, so"
+    " that differences between them are the true ones"
 )
 _TIED = ", and the noise's decimals show which rows belong to one person"
 
@@ -29,8 +30,7 @@ def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Obje
                 names = ", ".join(str(name) for name in rule.names)
                 yield Objection(
                     Acceptance("noise_averages"),
-                    f"some KEYs have several rows ({rows - keys:,} more than KEYs): each value of"
-                    f" '{names}' gets its own noise, and averaging a person's rows removes most of it",
+                    f"{plural(rows, 'row')} are of {plural(keys, 'person')}: each value of '{names}' gets its own noise, and averaging a person's rows removes most of it",
                     "release one row per person; or write noise(…, per => 'person'): all rows of a"
                     " person get the same noise, and differences between their rows are then exact",
                     step.span,
@@ -39,12 +39,19 @@ def noise_that_averages(release: Release, rows: int, keys: int) -> Iterator[Obje
 
 def shared_noise(release: Release, rows: int, keys: int) -> list[str]:
     """Return a warning where rows of one person share their noise."""
-    steps = (step for rule in release.released_rules for step in rule.steps)
-    is_shared = any(
-        step.treatment.shares_noise
-        or (release.formula < _BOUND_TO_VALUES and step.treatment.traits.adds_noise)
-        for step in steps
-    )
-    if keys >= rows or not is_shared:
+    is_old = release.formula < _BOUND_TO_VALUES
+    names = [
+        f"'{name}'"
+        for rule in release.released_rules
+        if any(
+            step.treatment.shares_noise or (is_old and step.treatment.traits.adds_noise)
+            for step in rule.steps
+        )
+        for name in rule.names
+    ]
+    if keys >= rows or not names:
         return []
-    return [_SHARED + (_TIED if release.formula < _BOUND_TO_VALUES else "")]
+    said = _SHARED.format(
+        names=" and ".join(names), rows=plural(rows, "row"), keys=plural(keys, "person")
+    )
+    return [said + (_TIED if is_old else "")]

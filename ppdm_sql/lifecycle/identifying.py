@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, named
-from ppdm_sql.groups.compile import find_grouping
+from ppdm_sql.groups.compile import find_grouping, grouped_select
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.acceptance import Acceptance, Objection
 from ppdm_sql.release.compile import source_table
@@ -22,12 +22,13 @@ from ppdm_sql.types import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from ppdm_sql.engine.duckdb import Engine
     from ppdm_sql.errors import Span
     from ppdm_sql.names import Name
     from ppdm_sql.release.model import Release
     from ppdm_sql.release.version import Version
 
-_ROWS, _VALUES = "s", "v"
+_ROWS, _VALUES, _PERSON = "s", "v", "ppdm_person"
 _LOOKED_AT = (Kind.TEXT, Kind.UUID, Kind.INTEGER, Kind.ENUM)
 _CONTINUOUS = (Kind.FLOAT, Kind.DECIMAL, Kind.DATE, Kind.TIMESTAMP)
 FEWEST = 100
@@ -131,10 +132,43 @@ def identifying_columns(
     return objections, warnings
 
 
+def identifying_groups(version: Version) -> list[Objection]:
+    """Return what speaks against recoded columns that still name persons.
+
+    Only where nothing asks for a number of persons in each class: else, nobody is alone.
+    """
+    grouping = find_grouping(version.release)
+    if grouping is None or grouping.k > 1:
+        return []
+    key = version.release.key
+    carried = {} if key is None else {_PERSON: exp.column(exp.to_identifier(key.name.text, True))}
+    rows = grouped_select(version, carried).subquery(exp.to_identifier(_ROWS, quoted=True))
+    person = None if key is None else column_of(_PERSON, _ROWS)
+    found = []
+    for column in grouping.columns:
+        share = _share_alone(version.engine, rows, column_of(column.name.text, _ROWS), person)
+        if share > MOSTLY:
+            found.append(
+                Objection(
+                    Acceptance("identifying", column.name),
+                    f"{share:.0%} of the persons have a '{column.name}' that nobody else has, also as"
+                    " it is generalized",
+                    "write a higher level, or UNTIL k = 5",
+                    column.span,
+                )
+            )
+    return found
+
+
 def _unchanged(release: Release) -> Iterator[_Column]:
     number = 0
     grouping = find_grouping(release)
     has_untouched = grouping is not None and grouping.when is not None
+    as_they_are = {
+        column.name
+        for column in (() if grouping is None or grouping.k > 1 else grouping.columns)
+        if not column.levels or not column.levels[0]
+    }
     for rule in release.released_rules:
         # A KEY that leaves as it is has a warning of its own.
         is_shown = all(
@@ -142,7 +176,7 @@ def _unchanged(release: Release) -> Iterator[_Column]:
             or one.treatment.traits.shows_some_originals
             or one.treatment.leaves_most_rows
             for one in rule.steps
-        ) or (rule.is_generalized and has_untouched)
+        ) or (rule.is_generalized and (has_untouched or as_they_are.intersection(rule.names)))
         if rule.role is Role.KEY or not is_shown:
             continue
         for name, column in zip(rule.names, rule.columns, strict=True):
@@ -166,35 +200,41 @@ def _pattern(column: _Column, found: Mapping[str, Any]) -> str | None:
 
 def share_alone(version: Version, column: Name, fewest: int = FEWEST) -> float:
     """Return the share of persons who have a value that nobody else has; 0 of fewer persons."""
-    release = version.release
-    key = release.key
-    value = column_of(column.text, _ROWS)
+    key = version.release.key
+    rows = source_table(version.release.source, _ROWS)
+    person = None if key is None else column_of(key.name.text, _ROWS)
+    return _share_alone(version.engine, rows, column_of(column.text, _ROWS), person, fewest)
+
+
+def _share_alone(
+    engine: Engine,
+    rows: exp.Expr,
+    value: exp.Expr,
+    person: exp.Column | None,
+    fewest: int = FEWEST,
+) -> float:
     persons: exp.Expr = exp.Count(this=exp.Star())
-    if key is not None:
-        persons = exp.Count(this=exp.Distinct(expressions=[column_of(key.name.text, _ROWS)]))
+    if person is not None:
+        persons = exp.Count(this=exp.Distinct(expressions=[person.copy()]))
     values = (
         exp.select(
             named(persons, "persons"),
-            named(
-                exp.AnyValue(this=column_of(key.name.text, _ROWS)) if key else exp.null(), "person"
-            ),
+            named(exp.null() if person is None else exp.AnyValue(this=person.copy()), "person"),
         )
-        .from_(source_table(release.source, _ROWS))
+        .from_(rows.copy())
         .where(exp.Not(this=exp.Is(this=value, expression=exp.null())))
         .group_by(value.copy())
     )
     alone: exp.Expr = exp.Count(this=exp.Star())
-    if key is not None:
+    if person is not None:
         alone = exp.Count(this=exp.Distinct(expressions=[column_of("person", _VALUES)]))
     only = exp.EQ(this=column_of("persons", _VALUES), expression=exp.Literal.number(1))
     query = exp.select(named(alone, "alone")).from_(
         values.subquery(exp.to_identifier(_VALUES, quoted=True))
     )
-    everybody = exp.select(named(persons.copy(), "persons")).from_(
-        source_table(release.source, _ROWS)
-    )
+    everybody = exp.select(named(persons.copy(), "persons")).from_(rows.copy())
     both = exp.select(
         named(query.where(only).subquery(), "alone"), named(everybody.subquery(), "persons")
     )
-    (row,) = version.engine.query(both).to_pylist()
+    (row,) = engine.query(both).to_pylist()
     return row["alone"] / row["persons"] if row["persons"] >= fewest else 0.0

@@ -17,7 +17,11 @@ from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.language.syntax import FileSource, QuerySource
 from ppdm_sql.language.unparse import unparse
 from ppdm_sql.lifecycle.averages import noise_that_averages, shared_noise
-from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
+from ppdm_sql.lifecycle.identifying import (
+    identifying_aggregates,
+    identifying_columns,
+    identifying_groups,
+)
 from ppdm_sql.lifecycle.keys_of_persons import said_of_keys
 from ppdm_sql.lifecycle.other_persons import other_persons
 from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
@@ -141,6 +145,7 @@ class _Making:
             findings = generalizing.findings(done)
             linking = generalizing.linking_objection(findings.linked)
             warnings += self._objected([linking] if linking else [])
+            warnings += self._objected(identifying_groups(version))
             warnings += warnings_of(findings)
             facts = replace(
                 facts,

@@ -11,7 +11,11 @@ from ppdm_sql.errors import EngineError, InternalError, Refused, TreatmentError,
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.lifecycle.averages import noise_that_averages
-from ppdm_sql.lifecycle.identifying import identifying_aggregates, identifying_columns
+from ppdm_sql.lifecycle.identifying import (
+    identifying_aggregates,
+    identifying_columns,
+    identifying_groups,
+)
 from ppdm_sql.lifecycle.twins import estimates, find_twins, go_together
 from ppdm_sql.publish.shown_by_person import linked_k
 from ppdm_sql.publish.snapshot import ROWS
@@ -22,12 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ppdm_sql.engine.duckdb import Engine
-    from ppdm_sql.names import Name
     from ppdm_sql.publish.snapshot import Snapshot
     from ppdm_sql.release.acceptance import Acceptance
     from ppdm_sql.release.version import Version
-
-_HALF = 0.5
 
 
 def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str, ...]:
@@ -43,6 +44,7 @@ def check_again(version: Version, accepted: tuple[Acceptance, ...]) -> tuple[str
         raise_unaccepted(identifying_columns(version, found)[0], accepted)
         if KEYS in found:
             raise_unaccepted(noise_that_averages(release, found[KEYED_ROWS], found[KEYS]), accepted)
+    raise_unaccepted(identifying_groups(version), accepted)
     raise_unaccepted(find_twins(version), accepted)
     return tuple(f"{version.entry.name}: {one}" for one in go_together(version, found, accepted))
 
@@ -71,52 +73,6 @@ def verify_targets(
     if grouping.hides_sensitive(version.release):
         said.append("rows kept as * show no SENSITIVE value")
     return tuple(said)
-
-
-def refuse_identifiers(snapshot: Snapshot) -> None:
-    """Raise where a released column shows an IDENTIFIER in more than half of the rows."""
-    shown = [
-        name
-        for rule in snapshot.version.release.released_rules
-        # What becomes a name is no copy; noise leaves rows alone, and groups those outside WHEN.
-        if not any(one.renames or one.is_always_null for one in rule.traits)
-        for name in rule.names
-    ]
-    pairs = [(name, kept, called) for name in shown for kept, called in snapshot.identifiers]
-    if not pairs:
-        return
-    counts: list[exp.Expr] = [
-        exp.CountIf(this=_same(column_of(name.text, ROWS), column_of(kept, ROWS)))
-        for name, kept, _ in pairs
-    ]
-    total, *same = snapshot.counts([exp.Count(this=exp.Star()), *counts])
-    same = [
-        max(count, _dealt_out(snapshot, name, kept, total))
-        for (name, kept, _), count in zip(pairs, same, strict=True)
-    ]
-    for (name, _, called), count in zip(pairs, same, strict=True):
-        if count > _HALF * total:
-            raise Refused(
-                f"'{name}' shows the IDENTIFIER '{called}' in more than half of the rows",
-                hint="list it as IDENTIFIER, too, or treat it",
-                code="shows_identifier",
-            )
-
-
-def _dealt_out(snapshot: Snapshot, name: Name, kept: str, total: int) -> int:
-    """Count the rows that show an IDENTIFIER of any row, where values are dealt out among rows."""
-    rule = next(one for one in snapshot.version.release.released_rules if name in one.names)
-    if not any(one.shows_some_originals for one in rule.traits):
-        return 0
-    (different,) = snapshot.counts(
-        [exp.Count(this=exp.Distinct(expressions=[column_of(kept, ROWS)]))]
-    )
-    if different <= _HALF * total:  # a word that many share names nobody
-        return 0
-    all_of_them = exp.select(exp.cast(column_of(kept, ROWS), "VARCHAR")).from_(snapshot.rows())
-    value = exp.cast(column_of(name.text, ROWS), "VARCHAR")
-    (found,) = snapshot.counts([exp.CountIf(this=exp.In(this=value, query=all_of_them.subquery()))])
-    return found
 
 
 def compare(snapshot: Snapshot, shown: Sequence[exp.Expr], written: exp.Expr) -> None:
@@ -158,8 +114,9 @@ def check_pseudonyms(version: Version, written: exp.Expr, columns: Sequence[str]
         if found < expected:
             lost = plural(expected - found, "value")
             raise TreatmentError(
-                f"pseudonym: {lost} of '{column}' would get the same pseudonym as another",
-                hint="publish again, which draws another key; or write a longer one: length => …",
+                f"{lost} of '{column}' would get the same pseudonym as another, or none",
+                hint="write REFRESH RELEASE, which says what does not fit; else publish again, which"
+                " draws another key, or write a longer pseudonym: length => …",
                 code="names_collide",
             )
 
@@ -205,15 +162,6 @@ def _distinct(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> list[in
 
 def _column(name: str) -> exp.Column:
     return exp.column(exp.to_identifier(name, quoted=True))
-
-
-def _same(shown: exp.Expr, identifier: exp.Expr) -> exp.Expr:
-    """Whether two values are written alike, or are one number: 7 and 7.0."""
-    text = exp.cast(shown, "VARCHAR")
-    double = exp.DataType.build("DOUBLE")
-    numbers = (exp.TryCast(this=side.copy(), to=double.copy()) for side in (text, identifier))
-    first, second = numbers
-    return exp.or_(exp.EQ(this=text, expression=identifier), exp.EQ(this=first, expression=second))
 
 
 def _digest(engine: Engine, rows: exp.Select, names: Sequence[str]) -> tuple[object, ...]:

@@ -47,7 +47,7 @@ def codebook(snapshot: Snapshot, disclosed: Mapping[Name, str]) -> Iterator[Line
         for name in rule.names:
             yield {
                 "release": str(version.entry.name),
-                "column": name.text,
+                "column_name": name.text,
                 "role": rule.role.value,
                 "type": types[name.text],
                 "treatment": chain(rule.words),
@@ -165,5 +165,7 @@ def _values(snapshot: Snapshot) -> dict[str, str]:
             query = exp.select(named(text_, "v")).distinct().from_(snapshot.rows()).where(is_known)
             values = sorted(engine.query(query).column("v").to_pylist())
             if len(values) <= _MOST_VALUES:
-                found[name] = ", ".join(values)
+                # In quotes where a value could be taken for two.
+                quoted = [f"'{one}'" if "," in one or one != one.strip() else one for one in values]
+                found[name] = ", ".join(quoted)
     return found

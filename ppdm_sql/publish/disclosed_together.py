@@ -22,8 +22,9 @@ from ppdm_sql.publish.inner_releases import classes_below, inner_columns
 from ppdm_sql.publish.noises_together import noises_together
 from ppdm_sql.publish.published_columns import may_be_one, traits_of_column
 from ppdm_sql.publish.two_versions import are_alike, small_classes, values_apart
+from ppdm_sql.publish.two_ways import shown_in_two_ways
 from ppdm_sql.release.compile import source_table
-from ppdm_sql.release.lineage import is_gone_table, is_unfollowed, may_share, table_of_origin
+from ppdm_sql.release.lineage import is_gone_table, may_share, table_of_origin
 from ppdm_sql.release.row_key import numbers_rows
 from ppdm_sql.release.version import same_persons
 from ppdm_sql.store import parameters
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Outgoing, Publication
-    from ppdm_sql.treatments.traits import Traits
 
 _ROWS, _COUNT = "s", "n"
 _MOST_VERSIONS = 20
@@ -76,7 +76,7 @@ def disclosed_together(
         yield from _sums(versions, version, one, earlier)
         yield from _groups(versions, version, one, earlier)
         if version.release.agreement is None:  # those are made to be put together
-            yield from _parts(versions, one, earlier)
+            yield from shown_in_two_ways(versions, version, one, earlier)
         yield from _classes(versions, version, earlier)
         mine = _tables(version)
         if any(may_share(mine, _tables_then(before, None)) for before in earlier):
@@ -130,16 +130,16 @@ def _sums(
             few = [count for count in (more, *apart) if count is not None and 0 < count < _FEW]
             if few:
                 yield (
-                    f"{outgoing.entry.name}: the sum of '{column.name}' was published before, and the"
-                    f" two publications differ by {plural(min(few), 'row')}: subtracting the sums"
+                    f"{outgoing.entry.name}: {one.release}, which {versions.when(one)}, has the sum of"
+                    f" '{column.name}', too, and the two differ by {plural(min(few), 'row')}: subtracting the sums"
                     f" gives the {'value of that row' if min(few) == 1 else 'sum of these rows'}"
                 )
                 break
             if None in apart:
                 yield (
-                    f"{outgoing.entry.name}: sums of '{column.name}' were published before by"
-                    f" {one.release}; without a KEY that both list, and one column that both sum, it"
-                    " cannot be counted how many rows differ"
+                    f"{outgoing.entry.name}: {one.release}, which {versions.when(one)}, has sums of"
+                    f" '{column.name}', too; without a KEY that both list, and one column that both"
+                    " sum, it cannot be counted how many rows differ"
                 )
                 break
 
@@ -179,7 +179,7 @@ def _groups(
             if other.name > column.name
         ]
         others += [
-            (f"by {one.release}, which was published before", versions.open(one), other)
+            (f"by {one.release}, which {versions.when(one)}", versions.open(one), other)
             for one in reversed(earlier)
             for other in filter(shows_means, one.columns)
         ]
@@ -194,71 +194,6 @@ def _groups(
                     " that row; publish groups of one size"
                 )
                 break
-
-
-def _parts(
-    versions: EarlierVersions, outgoing: Outgoing, earlier: Sequence[PublishedRelease]
-) -> Iterator[str]:
-    """Say where one column is shown in two ways: the beginning here, the end or a sum there."""
-    for column in outgoing.columns:
-        others = [
-            (other, f"'{other.name}' beside it")
-            for other in outgoing.columns
-            if other.name > column.name
-        ]
-        others += [
-            (other, f"'{other.name}' of {one.release}, which was published before,")
-            for one in reversed(earlier)
-            for other in one.columns
-        ]
-        mine = traits_of_column(versions.releases, column)
-        for other, where in others:
-            if other.key_id == column.key_id:
-                continue
-            theirs = traits_of_column(versions.releases, other)
-            is_more = _show_more_together(mine, theirs)
-            # Of a source that nobody can follow, any two columns may be one: said of rules alone.
-            is_lost = is_unfollowed(column.origins | other.origins) and other.name != column.name
-            if is_lost and not all(t.shows_a_part for t in (*mine, *theirs)):
-                continue
-            if is_more and may_be_one(versions.sources, other, column):
-                yield (
-                    f"{outgoing.entry.name}: '{column.name}' and {where} show one column by two rules:"
-                    " together they show more of it than each, perhaps all"
-                )
-                break
-
-
-def _show_more_together(one: Sequence[Traits], other: Sequence[Traits]) -> bool:
-    """Whether two ways to show a column may tell more together than each alone."""
-    sides = (one, other)
-    if any(_tells_nothing_more(side) for side in sides):
-        return False
-    if all(any(trait.adds_noise and trait.stays_near for trait in side) for side in sides):
-        return False  # noises are counted by themselves
-    if all(any(trait.shows_means for trait in side) for side in sides):
-        return False  # and so are groups
-    names = [all(trait.renames for trait in side) for side in sides]
-    if all(names) and not any(trait.shows_a_part for side in sides for trait in side):
-        return False
-    if any(names) and not any(trait.shows_a_part for side in sides for trait in side):
-        # Equal names tell whose noise to average; of exact values they tell nothing.
-        drawn = one if names[1] else other
-        return any((t.adds_noise and t.stays_near) or t.shows_means for t in drawn)
-    if all(any(trait.generalizes for trait in side) for side in sides):
-        return False  # classes, too
-    # The same sum twice, with another constant, is the same sum; sums of groups are counted.
-    is_sum = all(t.keeps_sums or (t.is_affine and not t.mixes_columns) for t in one)
-    return not (one == other and is_sum)
-
-
-def _tells_nothing_more(traits: Sequence[Traits]) -> bool:
-    """Whether a column is NULL, or shows all that there is."""
-    return (
-        not traits
-        or any(trait.is_always_null for trait in traits)
-        or all(trait.shows_originals for trait in traits)
-    )
 
 
 def _means(versions: EarlierVersions, version: Version, column: str) -> str:
@@ -316,19 +251,21 @@ def _classes(
                 row = None  # its source is not what it was
         if row is None:
             yield (
-                f"{version.entry.name}: {one.release} was published before and shows columns of the"
+                f"{version.entry.name}: {versions.why_not(one)}"
+                if versions.why_not(one)
+                else f"{version.entry.name}: {one.release} {versions.when(one)} and shows columns of the"
                 " same tables; without a KEY that both list, classes of the two together cannot be"
                 " counted"
             )
         elif other is not None and not row["persons"] and _is_uncounted(version, other):
             yield (
-                f"{version.entry.name}: {one.release} was published before about the same persons."
+                f"{version.entry.name}: {one.release} {versions.when(one)}, about the same persons."
                 " Over all rows of a person, no class gets smaller than k. Row by row, classes of the"
                 " two together cannot be counted, because persons have several rows"
             )
         elif row["persons"]:
             yield (
-                f"{version.entry.name}: combined with {one.release}, which was published before,"
+                f"{version.entry.name}: combined with {one.release}, which {versions.when(one)},"
                 f" it puts {plural(row['persons'], 'person')} of today's rows into classes smaller than"
                 f" k = {k};"
                 f" the smallest class has {plural(row['least'], 'person')}"

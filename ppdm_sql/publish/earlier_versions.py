@@ -8,6 +8,8 @@ from ppdm_sql.errors import PpdmError
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.release.version import open_version
 from ppdm_sql.store import catalog
+from ppdm_sql.treatments import traits_of
+from ppdm_sql.treatments.traits import UNKNOWN
 
 if TYPE_CHECKING:
     from ppdm_sql.language.syntax import CreateRelease
@@ -21,11 +23,31 @@ if TYPE_CHECKING:
 class EarlierVersions:
     """Opens versions of the ledger; those of one definition are bound once, all of one catalog."""
 
-    def __init__(self, releases: Releases) -> None:
+    def __init__(self, releases: Releases, publication: str) -> None:
         self.releases = releases
+        self._publication = publication
         self.sources = Sources(releases.engine)
         self._opened: dict[tuple[int, int], Version | None] = {}
         self._bound: dict[str, Release] = {}
+
+    def when(self, published: PublishedRelease) -> str:
+        """Say when it was published: before, or with what is published now."""
+        if published.publication.name == self._publication:
+            return "is in the same publication"
+        return "was published before"
+
+    def why_not(self, published: PublishedRelease) -> str | None:
+        """Say why it cannot be compared, where a treatment is not known here; else None."""
+        known = self.releases.treatments
+        words = dict.fromkeys(word for one in published.columns for word in one.treatments)
+        unknown = [word for word in words if traits_of(word, known) is UNKNOWN]
+        if not unknown:
+            return None
+        listed = " and ".join(f"'{word}'" for word in unknown)
+        return (
+            f"{published.release} uses {listed}, which this program does not know, so the two cannot be"
+            " compared; publish from a program with connect(treatments=[…])"
+        )
 
     def open(self, published: PublishedRelease) -> Version | None:
         """Return a version that was published; None where its source or tables are gone."""

@@ -189,7 +189,7 @@ def links_before(
             continue
         keys = _linking_keys(releases, release.columns)
         others: dict[str, None] = {}
-        unknown: dict[str, None] = {}
+        unknown: dict[str, PublishedRelease] = {}
         for place, one in earlier.items():
             if (one.release_id, _names(one)) in again:
                 continue
@@ -201,8 +201,11 @@ def links_before(
             if (then or frozenset()) & own or _linking_keys(releases, one.columns) & keys:
                 others[called] = None
             elif then is None and _linking_keys(releases, one.columns):
-                unknown[called] = None
+                unknown[called] = one
         if unknown:
+            reasons = [why for one in unknown.values() if (why := versions.why_not(one))]
+            yield from (f"{release.entry.name}: {why}" for why in reasons)
+        if any(versions.why_not(one) is None for one in unknown.values()):
             yield (
                 f"{release.entry.name} may share pseudonyms with {' and '.join(unknown)}, published"
                 f" before: the source is not what it was, so that nobody can tell; {_JOINED}"

@@ -104,7 +104,7 @@ def publish(
         keys = [agreement.signing_key for agreement in signers.values()]
         publication = replace(publication, digest=destination.complete(keys), state=PENDING)
         links = {one.entry.name: one.links for one in written}
-        earlier = EarlierVersions(releases)
+        earlier = EarlierVersions(releases, publication.name)
         said = (
             *settled.warnings,
             *(warning for one in written for warning in one.warnings),

@@ -15,10 +15,10 @@ from ppdm_sql.publish.checks import (
     check_again,
     check_pseudonyms,
     compare,
-    refuse_identifiers,
     verify_targets,
 )
 from ppdm_sql.publish.codebook import codebook, disclosed_in
+from ppdm_sql.publish.identifiers import identifiers_in_texts, refuse_identifiers
 from ppdm_sql.publish.inner_releases import check_below
 from ppdm_sql.publish.linking import links_of, refuse_other_links
 from ppdm_sql.publish.options import PARQUET
@@ -183,7 +183,7 @@ def _write_release(writing: Writing, one: _Taken, targets: tuple[str, ...]) -> W
         version,
         snapshot.persons(),
         published_columns(releases, version),
-        one.warnings,
+        (*one.warnings, *identifiers_in_texts(snapshot)),
     )
     shown = as_published(snapshot, publication.format == PARQUET)
     rows = shuffled(snapshot, shown)

@@ -191,10 +191,16 @@ def _check_folder(folder: Path, database: Path) -> None:
     if found.st_mode & _OTHERS:
         raise StoreError(
             f"others may enter the folder '{folder}' (mode {stat.S_IMODE(found.st_mode):04o})",
-            hint=f"run chmod 700 '{folder}', or put the database in a folder of its own"
-            + (_PUBLISHED if database.exists() else ""),
+            hint=_own_folder(folder, found, database) + (_PUBLISHED if database.exists() else ""),
             code="not_private",
         )
+
+
+def _own_folder(folder: Path, found: os.stat_result, database: Path) -> str:
+    """Say how the database gets a safe: nobody should shut others out of /tmp or of their home."""
+    own = f"put the database in a folder of its own: owner/{database.name}, which is made for you"
+    is_shared = found.st_mode & stat.S_ISVTX or folder in (Path("/"), Path.home())
+    return own if is_shared else f"{own}; or, if nobody else needs it, run chmod 700 '{folder}'"
 
 
 def _check_file(path: Path, may_be_wide: bool = False) -> None:

@@ -84,7 +84,7 @@ def _as_store_error(database: Path, error: OpenError) -> StoreError:
         )
     if error.why == OpenError.ELSEWHERE:
         who = f": {error.holder}" if error.holder else ""
-        advice = "stop it or wait for it" if who else "`fuser` shows which one"
+        advice = "stop it, or wait for it (ppdm … --wait 30)" if who else "`fuser` shows which one"
         return StoreError(
             f"'{database}' is open in another process{who}",
             hint=f"one process at a time may open it; {advice}",

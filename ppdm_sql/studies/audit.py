@@ -215,8 +215,11 @@ def _verdict(figures: Sequence[Figure], study: Study, notes: Sequence[str]) -> l
     }
     known = {name: value for name, value in tables.items() if value is not None}
     if known and found_share > 0:
-        name = min(known, key=lambda one: known[one])
-        said.append(f"{name} gives most people away: without it, {known[name]:.2%} are found.")
+        least = min(known.values())
+        names = [name for name, value in known.items() if value == least]
+        which, one = " and ".join(names), " one of them" if len(names) > 1 else " it"
+        verb = "give" if len(names) > 1 else "gives"
+        said.append(f"{which} {verb} most people away: without{one}, {least:.2%} are found.")
     attacks = [one for one in figures if one.part == ATTACK and one.value]
     if attacks:
         most = max(attacks, key=lambda one: one.value or 0)

@@ -18,7 +18,8 @@ from ppdm_sql.engine.sql import column_of, named, table_of
 from ppdm_sql.publish.shown_by_person import SHOWN, person_of, what_a_row_shows
 from ppdm_sql.publish.snapshot import PERSON, ROWS
 from ppdm_sql.studies.joining import ENDS, Links, alike, between, several, turned, used
-from ppdm_sql.studies.kept_beside import comparable, person_column
+from ppdm_sql.studies.kept_beside import person_column
+from ppdm_sql.studies.spelling import comparable
 from ppdm_sql.types import ColumnType
 
 if TYPE_CHECKING:

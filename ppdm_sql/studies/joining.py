@@ -35,7 +35,10 @@ def joining_columns(study: Study, snapshot: Snapshot) -> list[Column]:
     Released pseudonyms; and the originals of what is released so that equal values stay equal.
     """
     return [
-        (one.name.text if one.is_pseudonym else kept_column(one.original), one.meets)
+        (
+            one.name.text if one.is_pseudonym else kept_column(one.original, one.is_spelled),
+            one.meets,
+        )
         for one in study.naming[snapshot.version.entry.name].things
     ]
 

@@ -13,7 +13,8 @@ from ppdm_sql.language.syntax import Role
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.sources import Sources
-from ppdm_sql.types import ColumnType, Kind
+from ppdm_sql.studies.spelling import comparable, without_signs
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +37,11 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
     for one in sorted(originals(study, name), key=str):
         value = exp.column(exp.to_identifier(one.text, quoted=True))
         kept[kept_column(one)] = comparable(value, types[one])
+    for spelled in {one.original for one in study.naming[name].things if one.is_spelled}:
+        value = exp.column(exp.to_identifier(spelled.text, quoted=True))
+        kept[kept_column(spelled, is_spelled=True)] = without_signs(
+            comparable(value, types[spelled])
+        )
     for whom in study.naming[name].persons:
         kept[person_column(whom.original)] = _as_person(version, whom)
     for at, target in enumerate(study.targets):
@@ -51,23 +57,10 @@ def carried(study: Study, version: Version) -> Mapping[str, exp.Expr]:
     return kept
 
 
-def comparable(value: exp.Expr, type_: ColumnType) -> exp.Expr:
-    """Return a value as text so that what is equal has the same: 7, 7.0 and 7.00; a day and its midnight."""
-    if type_.kind in (Kind.DATE, Kind.TIMESTAMP) and "ZONE" not in type_.text:
-        value = exp.cast(value, "TIMESTAMP")  # a day is its first moment
-    text: exp.Expr = exp.cast(value, "VARCHAR")
-    if type_.kind not in (Kind.FLOAT, Kind.DECIMAL) or not (
-        type_.decimals or type_.kind is Kind.FLOAT
-    ):
-        return text
-    for end in ("0", "."):
-        text = exp.func("RTRIM", text, exp.Literal.string(end), dialect="duckdb")
-    return text
-
-
 def originals(study: Study, name: QualifiedName) -> set[Name]:
     """Return the columns of a source whose values refer, are referred to, or name things."""
-    things = {one.original for one in study.naming[name].things if not one.is_pseudonym}
+    named_by = study.naming[name].things
+    things = {one.original for one in named_by if not (one.is_pseudonym or one.is_spelled)}
     children = {one.column.name for one in study.references if one.child == name}
     return things | children | {one.key.name for one in study.references if one.parent == name}
 
@@ -122,9 +115,9 @@ def _are_unique(version: Version, names: list[str]) -> bool:
     return counts[0] == counts[1]
 
 
-def kept_column(original: Name) -> str:
-    """Return the name under which the original of a column is kept."""
-    return f"ppdm_study_o_{original.folded}"
+def kept_column(original: Name, is_spelled: bool = False) -> str:
+    """Return the name under which the original of a column is kept, or its letters and digits."""
+    return f"ppdm_study_{'s' if is_spelled else 'o'}_{original.folded}"
 
 
 def person_column(original: Name) -> str:

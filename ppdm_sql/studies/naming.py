@@ -19,6 +19,7 @@ from ppdm_sql.names import QualifiedName, quote
 from ppdm_sql.release.ancestry import column_ancestors, possible_columns
 from ppdm_sql.release.lineage import base_column, column_identity, is_unfollowed
 from ppdm_sql.release.sources import Sources
+from ppdm_sql.studies.spelling import is_respelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,8 @@ class Named:
     is_pseudonym: bool
     """Whether what is released is compared, and not the original."""
     is_person: bool
+    is_spelled: bool = False
+    """Whether originals are compared without spaces and signs, which a treatment passes over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,13 @@ class Naming:
 
 
 def find_naming(
-    engine: Engine, versions: Sequence[Version], spans: Sequence[Span | None]
+    engine: Engine, versions: Sequence[Version], spans: Sequence[Span | None], is_counted: bool
 ) -> tuple[Mapping[QualifiedName, Naming], Callable[[InputColumn], bool]]:
     """Return what columns of each release name, and whether a column of a source names something.
 
     Raise where that cannot be told.
     """
-    finding = _Finding(Sources(engine), versions)
+    finding = _Finding(Sources(engine), versions, is_counted)
     finding.tie()
     found = {
         version.entry.name: finding.naming(version, span)
@@ -76,6 +79,8 @@ def find_naming(
 class _Finding:
     sources: Sources
     versions: Sequence[Version]
+    is_counted: bool
+    """Whether the study asks for persons who show the same."""
     ties: _Ties = field(default_factory=lambda: _Ties())
     held: Counter[str] = field(default_factory=Counter)
     """In how many releases each is shown."""
@@ -83,6 +88,8 @@ class _Finding:
     """What the KEYs are."""
     changed: set[str] = field(default_factory=set)
     """What some release shows in another form."""
+    encrypted: set[str] = field(default_factory=set)
+    """What some release shows under names that show a part of it, or leave its signs as they are."""
     ends: set[tuple[QualifiedName, Name]] = field(default_factory=set)
     """What is referred to."""
     by_other_key: dict[str, QualifiedName] = field(default_factory=dict)
@@ -178,6 +185,10 @@ class _Finding:
                     things.append(one)
                 what = self.ties.what(self._identity(version, column))
                 is_shown = not any(trait.is_always_null for trait in rule.traits)
+                if what in self.encrypted and (one.is_pseudonym or _stays_equal(rule)):
+                    spelled = f"as spelled: {what}"
+                    things.append(replace(one, meets=spelled, is_pseudonym=False, is_spelled=True))
+                self._check_spelling(version, rule, column, one, span)
                 if what in self.changed and is_shown and not one.is_pseudonym:
                     shown = replace(one, meets=f"as shown: {what}", is_pseudonym=True)
                     things.append(shown)
@@ -187,10 +198,41 @@ class _Finding:
         """Note what some release shows in another form: equal forms are joined, too."""
         for rule in version.release.released_rules:
             is_as_it_was = all(trait.shows_originals for trait in rule.traits)
-            if is_as_it_was or meeting(rule) is not None or rule.role is Role.KEY:
+            if is_as_it_was or rule.role is Role.KEY:
                 continue
-            for column in rule.columns:
-                self.changed.add(self.ties.what(self._identity(version, column)))
+            found = {self.ties.what(self._identity(version, column)) for column in rule.columns}
+            if meeting(rule) is None:
+                self.changed |= found
+            elif any(trait.shows_a_part for trait in rule.traits):
+                self.encrypted |= found
+
+    def _check_spelling(
+        self, version: Version, rule: BoundRule, column: InputColumn, one: Named, span: Span | None
+    ) -> None:
+        """Raise where a name is computed from another one: what the two join is not counted.
+
+        What is coarser than the name, as the month of a day, is none.
+        """
+        is_plain_name = not one.is_pseudonym and not one.is_person and _stays_equal(rule)
+        says_it = any(
+            column.name in [listed.name for listed in other.columns]
+            and other.references is not None
+            for other in version.statement.rules
+        )
+        if (
+            not self.is_counted
+            or not is_plain_name
+            or says_it
+            or not is_respelled(version, self.sources, column, next(_origins(column), None))
+        ):
+            return
+        raise BindError(
+            f"'{column.name}' of {version.entry.name} is computed from a column that names something,"
+            " and written differently: what the two join cannot be counted",
+            span,
+            "release the column as its table has it, with pseudonym(), or leave it out",
+            code="carried_names",
+        )
 
     def _check_dealt_out(
         self, version: Version, rule: BoundRule, at: int, one: Named, span: Span | None

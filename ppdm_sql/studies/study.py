@@ -183,7 +183,9 @@ def bind_study(releases: Releases, statement: CreateStudy) -> Study:
     check_members(releases, statement, versions)
     across = _across(releases, statement, names)
     spans = [one.span for one in statement.members]
-    naming, names_something = find_naming(releases.engine, versions, spans)
+    naming, names_something = find_naming(
+        releases.engine, versions, spans, statement.across is not None
+    )
     check_named(releases, statement, versions, names_something)
     return Study(
         statement,

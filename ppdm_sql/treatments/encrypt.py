@@ -123,12 +123,12 @@ class Encrypt(Treatment):
         if not lost:
             return ()
         shortest, longest = ff1.lengths(len(self.alphabet))
-        kept = " beside those that are kept" if self.keep_prefix + self.keep_suffix else ""
+        kept = " beside the ends that are kept" if self.keep_prefix + self.keep_suffix else ""
         raise TreatmentError(
             f"encrypt: {plural(lost, 'value')} of '{self.columns[0].name}' "
             f"{'does' if lost == 1 else 'do'} not fit",
-            hint=f"a value has {shortest} to {longest} letters of the alphabet{kept} and no other"
-            " letters or digits: of fewer, all could be tried; write alphabet => '…', or leave such"
-            " rows out in a (SELECT …) source",
+            hint=f"a value has {shortest} to {longest} letters or digits of the alphabet{kept} (by default"
+            " the digits), and no others: of fewer, all could be tried; write alphabet => '…', or leave"
+            " such rows out in a (SELECT …) source",
             code="data_does_not_fit",
         )

@@ -21,7 +21,8 @@ class Generalize(Keep):
     keyword = "generalize"
     summary = "a value becomes its group in a hierarchy"
     reading = (
-        "coarser: `[30, 40)` is 30 or more and less than 40, `4203*` any last digit, `*` anything"
+        "coarser: `[30, 40)` is 30 or more and less than 40, `[30, 40]` 30 to 40, `4203*` any last digit,"
+        " `2024-Q3` a quarter, `2010` in a column of dates that year, `*` anything"
     )
     undone_by = "linking with other data, where a class is small or its sensitive values are alike"
     exactness = Exactness.NONE

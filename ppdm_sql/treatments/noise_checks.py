@@ -63,8 +63,8 @@ def check_size(distribution: Distribution, column: InputColumn, unit: float) -> 
     raise TreatmentError(
         f"noise: it is too small for '{column.name}': after rounding to steps of {1 / unit:.6g},"
         f" {unchanged:.0%} of the values would stay as they are",
-        hint="use larger noise (with round => false it is accepted, but the decimals show which"
-        " values were changed)",
+        hint="use larger noise (with round => false it is accepted, but whoever rounds the result gets"
+        " that many right)",
         code="noise_too_small",
     )
 

@@ -51,7 +51,7 @@ def here(owner: Owner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Owner
 def lines(file: str = "study.duckdb") -> dict[tuple[str, str], dict[Any, Any]]:
     with duckdb.connect(file, read_only=True) as shown:
         rows = shown.execute("FROM codebook").df().to_dict("records")
-    return {(str(row["release"]), str(row["column"])): dict(row) for row in rows}
+    return {(str(row["release"]), str(row["column_name"])): dict(row) for row in rows}
 
 
 def test_every_column_has_a_line(here: Owner) -> None:
@@ -114,12 +114,18 @@ def test_a_folder_has_a_page_beside_it(here: Owner) -> None:
         here.publish("r.p", to="study/")
     page = Path("study.codebook.md").read_text()
     assert "## r.p" in page
-    assert 'Co,"ld, Flu' in page
+    assert "'Co,\"ld', Flu" in page
     assert "a\\|b" in page, "no cell of the table ends where a value has a bar"
     rows = [line for line in page.splitlines() if line.startswith("| ") and "---" not in line]
     assert {line.replace("\\|", "").count("|") for line in rows} == {9}
     kept = pq.read_metadata("study/r.p.parquet").metadata[b"ppdm:codebook"]
-    assert [line["column"] for line in json.loads(kept)] == ["id", "age", "sex", "illness", "pay"]
+    assert [line["column_name"] for line in json.loads(kept)] == [
+        "id",
+        "age",
+        "sex",
+        "illness",
+        "pay",
+    ]
     assert os.listdir("study") == ["r.p.parquet"]
 
 

@@ -211,7 +211,7 @@ def test_sums_that_differ_by_a_newcomer_are_told(
     clinic.execute("CREATE OR REPLACE RELEASE r.a FROM people"
                    f" (id KEY, income SENSITIVE AS {treatment})")  # fmt: skip
     (warning, *more) = warned(clinic, "r.a", tmp_path / "b.duckdb")
-    assert "the two publications differ by 1 row" in warning
+    assert "the two differ by 1 row" in warning
     assert ["in other groups" in one for one in more] == [True] * ("size" in treatment)
     clinic.execute("INSERT INTO people SELECT 301 + range, 30, 1, 50, range FROM range(50)")
     clinic.execute("REFRESH RELEASE r.a")

@@ -53,7 +53,7 @@ def test_results_with_names_of_a_recipient_are_said_to_be_lost(
         found = file.sql("SELECT id FROM r.a LIMIT 3").to_arrow_table()
     done = owner.interpret_table("r.a", found)
     assert done.table["id"].null_count == 3
-    assert any("read with its PUBLICATION" in note for note in done.notes)
+    assert any("need PUBLICATION" in note for note in done.notes)
     name = str(owner.publications()[0].publication.name)
     right = owner.interpret_table("r.a", found, publication=name)
     assert right.table["id"].null_count == 0
@@ -136,7 +136,7 @@ def test_a_generalized_column_that_stayed_is_called_so(owner: Owner, tmp_path: P
     )
     owner.publish("r.a", to=tmp_path / "a.duckdb")
     with ppdm_sql.open_release(tmp_path / "a.duckdb") as file:
-        found = dict(file.sql('SELECT "column", meaning FROM codebook').fetchall())
+        found = dict(file.sql("SELECT column_name, meaning FROM codebook").fetchall())
     assert found["a"] == "the original value"
     assert found["b"].startswith("coarser")
 

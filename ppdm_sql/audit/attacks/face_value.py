@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ppdm_sql.groups.search import FloatArray
 
 
+_READ = f"{SHARE} of the values can be read as they stand"
+_NEARLY = f"{SHARE} of the values can be read to within 1 % of the column's spread"
+
+
 @dataclass(frozen=True, slots=True)
 class FaceValue:
     """Take the released value for the original one, rounded where those are written shorter."""
@@ -41,11 +45,13 @@ class FaceValue:
         if column.is_numeric:
             x, y = column.pair()
             size, near = len(x), tolerance(x)
-            share = max(recovered(x, guess, near) for guess in (y, as_written(x, y)))
+            guesses = (y, as_written(x, y))
+            share = max(recovered(x, guess, near) for guess in guesses)
             chance = chance_number(x, near)
+            is_exact = max(recovered(x, guess, 0.0) for guess in guesses) == share
         else:
             before, after = column.label_pair()
-            size = len(before)
+            size, is_exact = len(before), True
             share, chance = float((before == after).mean()), chance_label(before)
         return Finding(
             self.name,
@@ -54,7 +60,7 @@ class FaceValue:
             target.label,
             share,
             chance,
-            f"{SHARE} of the values can be read as they stand",
+            _READ if is_exact else _NEARLY,
             size,
         )
 
