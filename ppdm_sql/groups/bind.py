@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ppdm_sql.errors import BindError, suggest
 from ppdm_sql.groups.compile import BoundTarget, GroupedColumn, Grouping
 from ppdm_sql.groups.hierarchy_kinds import Hierarchy, OnlySuppress
+from ppdm_sql.groups.search.stars import MOST_AXES
 from ppdm_sql.groups.when import bind_when
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.treatments.numbers import NUMBERS, TIMES
@@ -70,6 +71,8 @@ def bind_grouping(
             "leave LEVEL out, or the method",
             code="bad_option",
         )
+    if clause.suppresses_cells:
+        _check_cells(clause, options)
     return Grouping(
         grouped,
         targets,
@@ -80,7 +83,34 @@ def bind_grouping(
         options["method"],
         options["suppressed"] == "star",
         clause.span,
+        clause.suppresses_cells,
     )
+
+
+def _check_cells(clause: GeneralizeClause, options: Mapping[str, str]) -> None:
+    """Raise where single cells cannot be suppressed: they are, at levels that the owner fixed."""
+    ranged = next((c for c in clause.columns if c.levels and c.levels[0] != c.levels[1]), None)
+    if ranged is not None:
+        raise BindError(
+            f"SUPPRESS CELLS looks for no levels: '{ranged.column.name}' has two to choose from",
+            ranged.column.span,
+            "write LEVEL n, or leave LEVEL out: then values stay as they are",
+            code="bad_option",
+        )
+    if options["method"] == "mondrian":
+        raise BindError(
+            "method = 'mondrian' suppresses no cells",
+            clause.span,
+            "leave CELLS out, or the method",
+            code="bad_option",
+        )
+    if len(clause.columns) > MOST_AXES:
+        raise BindError(
+            f"SUPPRESS CELLS takes at most {MOST_AXES} columns",
+            clause.span,
+            "generalize fewer columns, or write SUPPRESS AT MOST 5%",
+            code="bad_option",
+        )
 
 
 def _grouped(
@@ -109,7 +139,9 @@ def _grouped(
         )
     hierarchy = _hierarchy(column.hierarchy, hierarchies)
     _check_kind(hierarchy, rule.columns[0], column.hierarchy or column.column)
-    return GroupedColumn(rule.columns[0], rule.names[0], hierarchy, span, column.levels)
+    return GroupedColumn(
+        rule.columns[0], rule.names[0], hierarchy, span, column.levels, float(column.weight)
+    )
 
 
 def _check_fixed(rules: Sequence[BoundRule]) -> None:

@@ -58,6 +58,8 @@ class GroupedColumn:
     span: Span | None = field(default=None, compare=False, repr=False)
     levels: tuple[int, int] | None = None
     """Between which levels the owner wants it; None: any."""
+    weight: float = 1.0
+    """How much its loss counts beside that of other columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,8 @@ class Grouping:
     keeps_suppressed: bool = False
     """Whether a suppressed record stays, as `*`."""
     span: Span | None = field(default=None, compare=False, repr=False)
+    suppresses_cells: bool = False
+    """Whether single cells are suppressed before whole rows are; the share is then one of cells."""
 
     @property
     def sensitive(self) -> tuple[InputColumn, ...]:

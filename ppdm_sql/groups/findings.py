@@ -86,4 +86,5 @@ class Findings:
     @property
     def is_proven(self) -> bool:
         """Whether nothing better exists; local recoding proves nothing and promises nothing."""
-        return self.grouping.method != "optimal" or self.done.recoding.is_proven
+        looks_for_levels = self.grouping.method == "optimal" and not self.grouping.suppresses_cells
+        return not looks_for_levels or self.done.recoding.is_proven

@@ -214,9 +214,9 @@ def _shape(engine: Engine, statement: CreateHierarchy) -> Shape:
     if shape is not None:
         return shape
     if isinstance(body, TableBody):
-        return check_listed(_table_levels(engine, body))
+        return check_listed(_table_levels(engine, body), is_whole=True)
     if isinstance(body, FileBody):
-        return check_listed(_file_levels(body))
+        return check_listed(_file_levels(body), is_whole=True)
     raise InternalError("an empty hierarchy")
 
 

@@ -69,7 +69,7 @@ class Listed:
     """Every value with its group at each level: from a TREE, a table or a file."""
 
     levels: tuple[pa.Array, ...] = field(repr=False, compare=False)
-    """Texts, one array a level, the values first; the last is all `*`."""
+    """Texts, one array a level, the values first; the last is one group, `*` or a word of the owner's."""
 
     kinds: ClassVar[frozenset[Kind]] = _TEXTUAL
     word: ClassVar[str] = "list of values"

@@ -2,6 +2,7 @@
 
 Labels are texts; two values belong to one group of a level when their labels there are equal.
 NULL is a value of its own, NULL at every level but the last, where everything is `*`.
+A table or file that ends in one group has no star above it, unless there are NULLs.
 """
 
 from __future__ import annotations
@@ -116,8 +117,11 @@ def check_dates(units: Sequence[str]) -> Dates:
     return Dates(tuple(units))
 
 
-def check_listed(levels: Sequence[pa.Array]) -> Listed:
-    """Return the shape of listed values: each level must be a function of the level below."""
+def check_listed(levels: Sequence[pa.Array], *, is_whole: bool = False) -> Listed:
+    """Return the shape of listed values: each level must be a function of the level below.
+
+    A list that is whole, as files and tables are, and ends in one group needs no star above it.
+    """
     if not levels or len(levels[0]) == 0:
         raise TreatmentError("there are no values in this hierarchy", code="bad_hierarchy")
     if any(level.null_count for level in levels):
@@ -141,8 +145,9 @@ def check_listed(levels: Sequence[pa.Array]) -> Listed:
                 hint="every group must lie inside one group of the next level",
                 code="bad_hierarchy",
             )
-    ends_in_star = len(levels) > 1 and pc.all(pc.equal(levels[-1], SUPPRESSED)).as_py()
-    return Listed(tuple(levels) if ends_in_star else (*levels, _stars(len(levels[0]))))
+    has_top = len(levels) > 1 and pc.all(pc.equal(levels[-1], SUPPRESSED)).as_py()
+    has_top |= is_whole and len(levels) > 1 and pc.count_distinct(levels[-1]).as_py() == 1
+    return Listed(tuple(levels) if has_top else (*levels, _stars(len(levels[0]))))
 
 
 def _stars(count: int) -> pa.Array:
@@ -169,11 +174,16 @@ def _listed_ladder(shape: Listed, texts: pa.Array) -> Ladder:
         )
     has_null = bool(texts.null_count)
     leaves = len(shape.levels[0]) + has_null
-    labels = [pc.take(level, places) for level in shape.levels[:-1]]
-    sizes = [np.append(_sizes(level), 1) for level in shape.levels[:-1]]
+    # A star is written last, unless the owner has a word of her own for everything.
+    ends_in_star = pc.all(pc.equal(shape.levels[-1], SUPPRESSED)).as_py()
+    listed = shape.levels[:-1] if ends_in_star else shape.levels
+    labels = [pc.take(level, places) for level in listed]
+    sizes = [np.append(_sizes(level), 1) for level in listed]
     # The appended 1 is NULL, a leaf of its own.
     at = np.asarray(pc.fill_null(places, len(shape.levels[0])), dtype=np.int64)
     covered = [size[at] for size in sizes]
+    if not ends_in_star and not has_null:
+        return Ladder(tuple(labels), tuple(covered), leaves)
     everything = np.full(len(texts), leaves, dtype=np.int64)
     return Ladder((*labels, _stars(len(texts))), (*covered, everything), leaves)
 

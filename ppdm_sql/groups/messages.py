@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.errors import InternalError, plural
 from ppdm_sql.groups import search
-from ppdm_sql.groups.hierarchy_kinds import Dates, Ranges, SuppressDigits
+from ppdm_sql.groups.hierarchy_kinds import Dates, Listed, Ranges, SuppressDigits
 from ppdm_sql.store.figures import VersionFigure
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _level(shape: Shape, level: int, height: int) -> str:
     if level == 0:
         return "as it was"
     if level == height:
-        return "all *"
+        return "all *" if not isinstance(shape, Listed) else "everything in one group"
     match shape:
         case Ranges():
             return f"ranges of {shape.widths[level - 1]}"
@@ -106,6 +106,8 @@ def summary_of(findings: Findings) -> str:
     suppressed = f"{plural(recoding.suppressed_rows, 'row')} suppressed"
     if recoding.suppressed_rows:
         suppressed += f" and {_fate(findings.grouping)}"
+    if recoding.cells is not None:
+        suppressed += f", {plural(recoding.cells, 'cell')} of others are *"
     proof = ""
     if recoding.levels is not None:
         proof = f" ({recoding.nodes:,} combinations of levels, {recoding.checked:,} checked)"
@@ -169,7 +171,8 @@ def _proof(grouping: Grouping, recoding: Recoding) -> list[VersionFigure]:
 
 
 def _loss_name(grouping: Grouping) -> str:
-    return f"loss ({grouping.loss})"
+    weighted = any(column.weight != grouping.columns[0].weight for column in grouping.columns)
+    return f"loss ({grouping.loss}{', weighted' if weighted else ''})"
 
 
 def _sure(recoding: Recoding) -> str:

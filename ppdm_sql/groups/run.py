@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,8 +34,10 @@ from ppdm_sql.groups.linked_rows import (
     may_link,
     own_values_query,
 )
-from ppdm_sql.groups.search.cells import Scale, code_cells
-from ppdm_sql.groups.search.recoding import recode_node, recode_partition
+from ppdm_sql.groups.search.cells import code_cells
+from ppdm_sql.groups.search.recoding import recode_node, recode_partition, recode_stars
+from ppdm_sql.groups.search.stars import suppress_cells
+from ppdm_sql.groups.sensitive_values import SensitiveValues
 from ppdm_sql.groups.targets import searched
 from ppdm_sql.release.acceptance import Acceptance, Objection
 
@@ -43,13 +46,12 @@ if TYPE_CHECKING:
 
     from sqlglot import exp
 
-    from ppdm_sql.groups.compile import BoundTarget, Grouping
+    from ppdm_sql.groups.compile import Grouping
     from ppdm_sql.groups.search import Problem, Target
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.recoding import Recoding
     from ppdm_sql.names import Name
     from ppdm_sql.release.version import Version
-    from ppdm_sql.treatments.protocol import InputColumn
 
 
 _MOSTLY = 0.9
@@ -68,7 +70,10 @@ class Generalizing:
 
     version: Version
     on_stage: Callable[[str], None]
-    references: dict[tuple[Name, bool], pa.Table] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def _values(self) -> SensitiveValues:
+        return SensitiveValues(self.version)
 
     @property
     def grouping(self) -> Grouping:
@@ -93,6 +98,12 @@ class Generalizing:
         if self.grouping.method == "mondrian":
             self.on_stage("cutting the data into regions")
             return recode_partition(coded, search.mondrian(coded.problem, targets, share))
+        if self.grouping.suppresses_cells:
+            self.on_stage("suppressing cells")
+            levels = self._box(coded)[0]
+            loss = _loss(self.grouping)
+            starred = suppress_cells(coded.problem, targets, share, loss, levels)
+            return recode_stars(coded, starred, levels)
         self.on_stage("searching the lattice")
         outcome = search.search_optimal(
             coded.problem,
@@ -133,7 +144,7 @@ class Generalizing:
             [_column(cells, queries.text_column(i)) for i in range(count)],
             [_column(cells, fixed_column(i)) for i in range(fixed)],
             np.asarray(_column(cells, COUNT), dtype=np.int64),
-            self._sensitive(cells),
+            self._values.of_cells(cells),
             _column(cells, queries.PERSON) if by_person else None,
         )
         return coded, cells
@@ -150,7 +161,7 @@ class Generalizing:
             (),
             [column.combine_chunks().take(at) for column in shown.columns],
             np.asarray(_column(cells, COUNT), dtype=np.int64),
-            self._sensitive(cells),
+            self._values.of_cells(cells),
             _column(cells, queries.PERSON) if by_person else None,
         ).problem
 
@@ -184,7 +195,7 @@ class Generalizing:
     def targets(self) -> tuple[Target, ...]:
         """Return the targets, their columns by number; those of the clause first, in its order."""
         names = [column.name for column in self.grouping.sensitive]
-        found = [searched(one, names, self._chosen(one)) for one in self.grouping.targets]
+        found = [searched(one, names, self._values.chosen(one)) for one in self.grouping.targets]
         if any(target.clause.word == "kpqr" for target in self.grouping.targets):
             found.append(search.K(self.grouping.k))
         return tuple(found)
@@ -192,7 +203,7 @@ class Generalizing:
     def check_chosen(self) -> None:
         """Raise when a target names a value that nobody has: a slip of the pen protects nobody."""
         for target in self.grouping.targets:
-            chosen = self._chosen(target)
+            chosen = self._values.chosen(target)
             if chosen is not None and -1 in chosen:
                 raise BindError(
                     f"no row of '{target.column.name if target.column else ''}' has the value"
@@ -201,18 +212,6 @@ class Generalizing:
                     "write the values as the source has them, upper and lower case too",
                     code="bad_target",
                 )
-
-    def _chosen(self, target: BoundTarget) -> tuple[int, ...] | None:
-        """Return the numbers of the values that a target names, -1 for one that nobody has."""
-        values, column = target.clause.values, target.column
-        if not values or column is None:
-            return None
-        reference = self._reference(column, self.grouping.person is not None)
-        known = _column(reference, queries.sensitive_column(0))
-        query = queries.chosen_query(column)
-        given = self.version.engine.query(query, ([str(value) for value in values],))
-        place = pc.index_in(_column(given, queries.sensitive_column(0)), value_set=known)
-        return tuple(pc.fill_null(place, -1).to_pylist())
 
     def verify(self, population: Population, hint: str = _CHANGED) -> search.Measures:
         """Measure what would leave; raise unless every class reaches every target."""
@@ -353,49 +352,19 @@ class Generalizing:
             hint += "; LEVEL may be too low: EXPLAIN HIERARCHIES lists what is possible without it"
         for target in self.grouping.targets:
             if target.column is not None and target.clause.word in _COUNT_VALUES:
-                found = len(self._reference(target.column, self.grouping.person is not None))
+                found = len(self._values.reference(target.column))
                 if found < target.clause.value:
                     hint = f"'{target.column.name}' has {plural(found, 'value')} in all: no class has more"
         if fixed:
             hint += f"; these QUASI columns are not generalized and split the classes: {', '.join(fixed)}"
         return Refused(
             f"no generalization reaches {targets} with at most "
-            f"{self.grouping.share * 100:g} percent suppressed",
+            f"{self.grouping.share * 100:g} percent"
+            f"{' of the cells' if self.grouping.suppresses_cells else ''} suppressed",
             self.grouping.span,
             hint,
             code="target_missed",
         )
-
-    def _reference(self, column: InputColumn, by_person: bool) -> pa.Table:
-        """Return how often each sensitive value stands in the source, which is asked once."""
-        asked = (column.name, by_person)
-        if asked not in self.references:
-            query = queries.reference_query(self.version, column, by_person)
-            self.references[asked] = self._query(query)
-        return self.references[asked]
-
-    def _sensitive(self, cells: pa.Table) -> list[tuple[pa.Array, Scale]]:
-        pairs = []
-        for index, column in enumerate(self.grouping.sensitive):
-            # In persons wherever there is a KEY: outside WHEN, somebody may have many rows.
-            table = self._reference(column, self.grouping.person is not None)
-            tree = next(
-                (
-                    target.hierarchy
-                    for target in self.grouping.targets
-                    if target.hierarchy is not None and target.column == column
-                ),
-                None,
-            )
-            scale = Scale(
-                _column(table, queries.sensitive_column(0)),
-                _column(table, queries.text_column(0)),
-                np.asarray(_column(table, COUNT), dtype=np.int64),
-                column.type.kind,
-                tree,
-            )
-            pairs.append((_column(cells, queries.sensitive_column(index)), scale))
-        return pairs
 
     def _write(
         self,

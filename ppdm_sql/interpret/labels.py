@@ -106,6 +106,8 @@ def why_not(grouping: Grouping | None, labels: Labels | None) -> str | None:
         return "generalize cannot be inverted"
     if grouping.when is not None:
         return "rows outside WHEN show no label"
+    if grouping.suppresses_cells:
+        return "single cells are * whatever their value is"
     if grouping.method == "mondrian":
         return "local recoding (mondrian) gives one value different labels"
     if grouping.keeps_suppressed and labels.has_suppressed:

@@ -1,4 +1,4 @@
-"""GENERALIZE … [WHEN …] [UNTIL … [SUPPRESS AT MOST …]]: words to values.
+"""GENERALIZE … [WHEN …] [UNTIL … [SUPPRESS [CELLS] AT MOST …]]: words to values.
 
 Which targets exist is known here, because each has its own form; whether their numbers and
 columns make sense is asked when the release is bound.
@@ -39,6 +39,7 @@ _NUMBERS = {
     "kpqr": ("p", "q", "r"),
 }
 """What stands behind the column of a target, number by number."""
+_HEAVIEST = 1000
 _AT_MOST = frozenset({"t", "alpha"})
 AFTER_TARGETS = ("SUPPRESS", "WITH")
 """What may follow the targets."""
@@ -74,8 +75,13 @@ def parse_generalize(cursor: Cursor) -> GeneralizeClause:
         )
     cursor.advance()
     targets = parse_targets(cursor)
-    percent = parse_percent(cursor) if cursor.take("SUPPRESS") else 0
-    return GeneralizeClause(tuple(columns), targets, when, percent, cursor.span_from(start))
+    percent: int | float = 0
+    cells = False
+    if cursor.take("SUPPRESS"):
+        cells = cursor.take("CELLS")
+        percent = 100 if cells and not cursor.at("AT") else parse_percent(cursor)
+    span = cursor.span_from(start)
+    return GeneralizeClause(tuple(columns), targets, when, percent, span, cells)
 
 
 def parse_targets(cursor: Cursor) -> tuple[TargetClause, ...]:
@@ -88,7 +94,22 @@ def parse_targets(cursor: Cursor) -> tuple[TargetClause, ...]:
 
 def _column(cursor: Cursor) -> GeneralizedColumn:
     column = ColumnName(*cursor.name("the name of a column"))
-    return GeneralizedColumn(column, _using(cursor), _levels(cursor))
+    return GeneralizedColumn(column, _using(cursor), _levels(cursor), _weight(cursor))
+
+
+def _weight(cursor: Cursor) -> int | float:
+    """Take WEIGHT n, if it is there."""
+    if not cursor.take("WEIGHT"):
+        return 1
+    word = cursor.word
+    weight = parse_number(cursor)
+    if not 0 < weight <= _HEAVIEST:
+        cursor.fail(
+            f"a weight is above 0 and at most {_HEAVIEST}",
+            "write WEIGHT 3 for a column that matters three times as much",
+            word.span,
+        )
+    return weight
 
 
 def _levels(cursor: Cursor) -> tuple[int, int] | None:

@@ -216,7 +216,10 @@ def _rule(rule: ColumnRule) -> str:
 
 def _generalize(clause: GeneralizeClause) -> str:
     columns = ", ".join(
-        _name(column.column.name) + _using(column.hierarchy) + _between(column.levels)
+        _name(column.column.name)
+        + _using(column.hierarchy)
+        + _between(column.levels)
+        + (f" WEIGHT {column.weight!r}" if column.weight != 1 else "")
         for column in clause.columns
     )
     if not clause.targets:
@@ -224,7 +227,8 @@ def _generalize(clause: GeneralizeClause) -> str:
     # A line of its own: the condition may end in a comment.
     when = f"\n    WHEN {clause.when.text}\n" if clause.when else "\n"
     targets = ", ".join(_target(target) for target in clause.targets)
-    return f"GENERALIZE {columns}{when}    UNTIL {targets}\n    SUPPRESS AT MOST {clause.percent!r} PERCENT"
+    cells = " CELLS" if clause.suppresses_cells else ""
+    return f"GENERALIZE {columns}{when}    UNTIL {targets}\n    SUPPRESS{cells} AT MOST {clause.percent!r} PERCENT"
 
 
 def _between(levels: tuple[int, int] | None) -> str:

@@ -153,7 +153,7 @@ def _are_one_way(one: _Way, other: _Way) -> bool:
     if all(any(trait.generalizes for trait in way.traits) for way in (one, other)):
         # Where a class has k persons, classes of the two together are counted.
         groups = [way.grouped() for way in (one, other)]
-        return None in groups or len({(g.hierarchy.shape, g.levels) for g in groups if g}) == 1
+        return None in groups or len({(g.hierarchy, g.levels) for g in groups if g}) == 1
     return other.column.key_id == one.column.key_id
 
 

@@ -15,14 +15,13 @@ from ppdm_sql.groups.search import (
     Groups,
     K,
     Ranges,
-    ilm,
     list_minimal,
     measure,
     mondrian,
-    precision,
     reached,
     search_optimal,
 )
+from ppdm_sql.groups.search.losses import LossTable
 from tests.cases import cases
 from tests.unit.anonymity import plain
 from tests.unit.anonymity.tables import tables, targets
@@ -59,9 +58,7 @@ def test_the_best_node_is_brute_forces_best(
     assert outcome.loss == pytest.approx(best_loss, abs=1e-11)
     assert outcome.suppressed_rows == suppressed_rows
     assert outcome.suppressed is not None
-    measured = (precision if loss == "precision" else ilm)(
-        table.problem(), levels, outcome.suppressed
-    )
+    measured = LossTable(table.problem(), loss).of_node(levels, outcome.suppressed)
     assert measured == pytest.approx(best_loss, abs=1e-11)
 
 
@@ -163,14 +160,17 @@ def test_mondrians_classes_reach_the_targets_and_its_cells_hold_their_rows(
     assert (partition.suppressed == ~start).all()
     assert set(partition.classes[start]) == set(range(partition.number))
     assert reached(problem, partition.classes, wanted)[start].all()
-    total = float(lost * len(table.axes))
+    total = plain_total = float(lost * len(table.axes))
     for number in range(partition.number):
         members = np.flatnonzero(partition.classes == number)
         assert len(set(problem.fixed[members])) == 1
         for axis, codes, cells in zip(table.axes, problem.codes, partition.cells, strict=True):
             held = set(codes[members].tolist())
-            total += int(problem.rows[members].sum()) * cell_loss(axis, cells, number, held)
+            lost_here = int(problem.rows[members].sum()) * cell_loss(axis, cells, number, held)
+            plain_total += lost_here
+            total += lost_here * axis.weight * len(table.axes) / sum(a.weight for a in table.axes)
     assert partition.loss == pytest.approx(total / (problem.treated * len(table.axes)))
+    assert partition.plain_loss == pytest.approx(plain_total / (problem.treated * len(table.axes)))
 
 
 def cell_loss(axis: Axis, cells: Ranges | Groups, number: int, held: set[int]) -> float:

@@ -229,11 +229,20 @@ _TARGETS = st.one_of(
 _GENERALIZE = st.builds(
     GeneralizeClause,
     st.lists(
-        st.builds(GeneralizedColumn, _COLUMNS, st.none() | _COLUMNS), min_size=1, max_size=2
+        st.builds(
+            GeneralizedColumn,
+            _COLUMNS,
+            st.none() | _COLUMNS,
+            st.none() | st.tuples(st.integers(0, 3), st.integers(3, 6)),
+            st.just(1) | st.floats(0.01, 1000),
+        ),
+        min_size=1,
+        max_size=2,
     ).map(tuple),
     st.lists(_TARGETS, min_size=1, max_size=2).map(tuple),
     st.none() | _CONDITIONS,
     st.integers(0, 100) | st.floats(0, 100),
+    suppresses_cells=st.booleans(),
 )
 _BODIES = st.one_of(
     st.just(DigitsBody()),

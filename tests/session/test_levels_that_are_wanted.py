@@ -136,3 +136,41 @@ def test_an_empty_source_waits_for_rows(
     classes = "SELECT min(n) FROM (SELECT count(*) AS n FROM r.l GROUP BY age, zip)"
     ((least,),) = people.execute(classes).fetchall()
     assert least >= 5
+
+
+def test_a_column_that_weighs_more_keeps_more(people: Owner) -> None:
+    """Red without weights: the two releases are the same."""
+    found = []
+    for age, zip_ in ((" WEIGHT 50", ""), ("", " WEIGHT 50")):
+        people.execute(RELEASE.format(age=age, zip=zip_))
+        found.append(weighted(people))
+    (age_first, zip_second), (age_second, zip_first) = found
+    assert age_first < age_second
+    assert zip_first < zip_second
+
+
+def weighted(owner: Owner) -> tuple[float, float]:
+    found = {one.figure: one.value for one in owner.figures("r.p")}
+    assert "loss (precision, weighted)" in found
+    return found["level of age"] or 0, found["level of zip"] or 0
+
+
+@pytest.mark.parametrize("weight", ["0", "-1", "2000"])
+def test_a_weight_out_of_range_is_an_error(people: Owner, weight: str) -> None:
+    with pytest.raises(StatementError, match="a weight is above 0 and at most 1000"):
+        people.execute(RELEASE.format(age=f" WEIGHT {weight}", zip=""))
+
+
+def test_a_list_that_ends_in_one_group_has_no_star_above(owner: Owner) -> None:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, ['a', 'b', 'c', 'd'][1 + i % 4] AS v, i % 50 AS w FROM range(100) r(i);"
+        "CREATE TABLE listed AS FROM (VALUES ('a', 'ab', 'any'), ('b', 'ab', 'any'), ('c', 'cd', 'any'),"
+        " ('d', 'cd', 'any')); CREATE HIERARCHY h AS TABLE listed"
+    )
+    made = "CREATE OR REPLACE RELEASE r FROM {} (id KEY, v QUASI) GENERALIZE v USING h UNTIL k = 60"
+    owner.execute(made.format("t"))
+    assert owner.execute("SELECT DISTINCT v FROM r").fetchall() == [("any",)]
+    assert {one.figure: one.value for one in owner.figures("r")}["nodes of the lattice"] == 3
+    # NULL is in no group: for it, there is a star.
+    owner.execute(made.format("(SELECT id, CASE WHEN id > 5 THEN v END AS v FROM t)"))
+    assert owner.execute("SELECT DISTINCT v FROM r").fetchall() == [("*",)]

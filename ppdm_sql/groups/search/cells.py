@@ -121,7 +121,7 @@ def _axis(column: GroupedColumn, values: pa.Array, ladder: Ladder) -> Axis:
     is_cut = isinstance(column.hierarchy.shape, OnlySuppress | Ranges | Dates)
     order = _order(values) if is_cut and column.column.type.kind in _MEASURED else None
     null = int(nulls[0]) if len(nulls) else None
-    return Axis(groups, ladder.covered, ladder.leaves, order, null)
+    return Axis(groups, ladder.covered, ladder.leaves, order, null, column.weight)
 
 
 def _order(values: pa.Array) -> FloatArray:

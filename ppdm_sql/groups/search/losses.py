@@ -2,6 +2,7 @@
 
 Both are means over treated rows and axes of a share between 0 (as it was) and 1 (`*`), in which
 a suppressed row counts 1 on every axis. So they add up axis by axis, which the search lives on.
+Where the owner gave weights, it is the weighted mean over axes.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ def precision(
     problem: Problem, levels: Sequence[int], suppressed: BoolArray | None = None
 ) -> float:
     """Return 1 - Prec of a node."""
-    return LossTable(problem, "precision").of_node(levels, suppressed)
+    return LossTable(problem, "precision", is_weighted=False).of_node(levels, suppressed)
 
 
 def ilm(problem: Problem, levels: Sequence[int], suppressed: BoolArray | None = None) -> float:
     """Return the mean share of leaves that a node's cells cover beyond their own."""
-    return LossTable(problem, "ilm").of_node(levels, suppressed)
+    return LossTable(problem, "ilm", is_weighted=False).of_node(levels, suppressed)
 
 
 class LossTable:
@@ -47,15 +48,16 @@ class LossTable:
     Axes and levels lie one after another in flat arrays; `offsets[axis] + level` finds one.
     """
 
-    def __init__(self, problem: Problem, loss: Loss) -> None:
+    def __init__(self, problem: Problem, loss: Loss, *, is_weighted: bool = True) -> None:
         self.axes = len(problem.axes)
         self.rows = problem.treated
         self.offsets = [0]
         self._weights = problem.rows.astype(np.float64)
         largest, varied, columns = [], [], []
-        for axis, codes in zip(problem.axes, problem.codes, strict=True):
+        axis_weights = problem.weights if is_weighted else np.ones(self.axes)
+        for axis, codes, weight in zip(problem.axes, problem.codes, axis_weights, strict=True):
             for level in range(axis.height + 1):
-                shares = level_shares(axis, level, loss)
+                shares = weight * level_shares(axis, level, loss)
                 largest.append(float(shares.max(initial=0)))
                 if (shares != largest[-1]).any():
                     # Only levels that treat values differently need a look at the rows.

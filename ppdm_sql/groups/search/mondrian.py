@@ -41,6 +41,8 @@ class Partition:
     """Axis by axis, what stands there for each class."""
     loss: float
     """Mean over treated rows and axes of the share of values or leaves covered; see `cuts`."""
+    plain_loss: float
+    """The same without weights."""
     suppressed_rows: int
 
     @property
@@ -144,13 +146,19 @@ class _Cutting:
         parts = self._segments(kept)
         classes = np.full(len(self._part), -1, dtype=np.int64)
         classes[kept] = parts.number
-        widths = self._widths(kept).sum(axis=1)
-        total = float((widths * parts.total(problem.rows[kept])).sum()) + lost * len(problem.axes)
+        widths = self._widths(kept)
+        rows = parts.total(problem.rows[kept])
+        total, plain = (
+            float((each.sum(axis=1) * rows).sum()) + lost * len(problem.axes)
+            for each in (widths, widths / problem.weights)
+        )
+        every = max(problem.treated * len(problem.axes), 1)
         return Partition(
             classes=classes,
             number=parts.count,
             cells=tuple(cutter.cells(kept, parts) for cutter in self._cutters),
-            loss=total / (problem.treated * len(problem.axes)) if problem.treated else 0.0,
+            loss=total / every,
+            plain_loss=plain / every,
             suppressed_rows=lost,
         )
 
@@ -191,4 +199,6 @@ class _Cutting:
 
     def _widths(self, combinations: IntArray) -> FloatArray:
         parts = self._segments(combinations)
-        return np.stack([cutter.width(combinations, parts) for cutter in self._cutters], axis=1)
+        widths = [cutter.width(combinations, parts) for cutter in self._cutters]
+        weighted: FloatArray = np.stack(widths, axis=1) * self._problem.weights
+        return weighted

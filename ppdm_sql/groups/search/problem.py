@@ -32,6 +32,8 @@ class Axis:
     """The value as a number, for ranges; None: a category. NULL's entry is not looked at."""
     null: int | None = None
     """The value that stands for NULL, if any: a leaf of its own."""
+    weight: float = 1.0
+    """How much the axis counts in a loss, beside the others."""
 
     def __post_init__(self) -> None:
         if len(self.groups) < 2 or len(self.groups) != len(self.covered):
@@ -102,6 +104,12 @@ class Problem:
             raise InternalError("persons and their combinations come together")
         if any((column.person is None) != (self.person is None) for column in self.sensitive):
             raise InternalError("persons repeat in all columns or in none")
+
+    @property
+    def weights(self) -> FloatArray:
+        """How much each axis counts; 1 on average, so that losing everything is a loss of 1."""
+        weights = np.array([axis.weight for axis in self.axes], dtype=np.float64)
+        return weights * len(weights) / weights.sum() if len(weights) else weights
 
     @property
     def treated(self) -> int:

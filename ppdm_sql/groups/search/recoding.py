@@ -15,12 +15,15 @@ from ppdm_sql.groups.search.cuts import Ranges
 from ppdm_sql.groups.search.losses import precision
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ppdm_sql.groups.hierarchy_levels import Ladder
     from ppdm_sql.groups.search.cells import Coded
     from ppdm_sql.groups.search.cuts import Groups
     from ppdm_sql.groups.search.mondrian import Partition
     from ppdm_sql.groups.search.problem import BoolArray, IntArray
     from ppdm_sql.groups.search.search import SearchResult
+    from ppdm_sql.groups.search.stars import Starred
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class Recoding:
     pruned: int | None = None
     is_proven: bool = False
     """Whether no other choice of levels loses less."""
+    cells: int | None = None
+    """Single cells that are `*`; None where only whole rows are suppressed."""
 
 
 def recode_node(coded: Coded, outcome: SearchResult) -> Recoding | None:
@@ -83,7 +88,28 @@ def recode_partition(coded: Coded, partition: Partition | None) -> Recoding | No
         partition.suppressed,
         partition.suppressed_rows,
         partition.loss,
-        partition.loss,
+        partition.plain_loss,
+    )
+
+
+def recode_stars(coded: Coded, starred: Starred | None, levels: Sequence[int]) -> Recoding | None:
+    """Return the texts of single cells that are suppressed; None where that does not help."""
+    if starred is None:
+        return None
+    star = pa.scalar(SUPPRESSED)
+    labels = tuple(
+        pc.if_else(pa.array(stars), star, ladder.labels[level].take(pa.array(codes)))
+        for ladder, level, codes, stars in zip(
+            coded.ladders, levels, coded.problem.codes, starred.stars, strict=True
+        )
+    )
+    return Recoding(
+        labels,
+        starred.suppressed,
+        starred.suppressed_rows,
+        starred.loss,
+        starred.precision_loss,
+        cells=starred.cells,
     )
 
 

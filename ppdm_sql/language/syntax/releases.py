@@ -47,6 +47,8 @@ class GeneralizedColumn:
     """The name behind USING."""
     levels: tuple[int, int] | None = None
     """Between which levels; None: any."""
+    weight: int | float = 1
+    """How much its loss counts beside that of other columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,15 @@ class TargetClause:
 
 @dataclass(frozen=True, slots=True)
 class GeneralizeClause:
-    """GENERALIZE columns [WHEN condition] UNTIL targets [SUPPRESS AT MOST n PERCENT]."""
+    """GENERALIZE columns [WHEN condition] UNTIL targets [SUPPRESS [CELLS] AT MOST n PERCENT]."""
 
     columns: tuple[GeneralizedColumn, ...]
     targets: tuple[TargetClause, ...]
     when: Condition | None = None
     percent: int | float = 0
     span: Span | None = field(default=None, compare=False, repr=False)
+    suppresses_cells: bool = False
+    """Whether the percentage is of cells: single ones become `*`, before whole rows do."""
 
 
 @dataclass(frozen=True, slots=True)

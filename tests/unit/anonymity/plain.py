@@ -134,8 +134,9 @@ def judge(
             total += len(rows) * len(table.axes)
             continue
         for row in rows:
+            heavy = sum(axis.weight for axis in table.axes) / len(table.axes)
             total += math.fsum(
-                share(axis, level, value, loss)
+                share(axis, level, value, loss) * axis.weight / heavy
                 for axis, level, value in zip(table.axes, levels, row.values, strict=True)
             )
     return Judged(

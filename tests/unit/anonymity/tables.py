@@ -6,6 +6,7 @@ that wrong pruning passes on them (tried: six of nine deliberate mistakes went u
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,12 +96,16 @@ def random_table(seed: int, rows: int, has_persons: bool, has_numbers: bool = Fa
 @st.composite
 def tables(draw: Any, max_rows: int = 30, has_numbers: bool = False) -> Table:
     """Draw a table."""
-    return random_table(
+    table = random_table(
         draw(st.integers(0, 2**32 - 1)),
         draw(st.integers(1, max_rows)),
         draw(st.booleans()),
         has_numbers,
     )
+    axes = (
+        replace(axis, weight=draw(st.sampled_from([1.0, 1.0, 0.5, 3.0]))) for axis in table.axes
+    )
+    return replace(table, axes=tuple(axes))
 
 
 def targets() -> st.SearchStrategy[Sequence[Target]]:
