@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from ppdm_sql.errors import BindError, Refused, TreatmentError, suggest
+from ppdm_sql.errors import BindError, Refused, suggest
 from ppdm_sql.language.syntax import (
     ColumnRule,
     CreateAgreement,
@@ -25,10 +25,9 @@ from ppdm_sql.release.lineage import column_identity, column_origins, written_so
 from ppdm_sql.release.model import BoundRule, Release, SourceCatalog, SourceColumn, Step
 from ppdm_sql.release.options import options_of
 from ppdm_sql.release.source_names import resolve_source
+from ppdm_sql.release.steps import steps_of
 from ppdm_sql.treatments.generalized_column import Generalize as Generalized
-from ppdm_sql.treatments.keep import Keep
 from ppdm_sql.treatments.protocol import ENTITY, InputColumn
-from ppdm_sql.treatments.words_of_other_tools import INSTEAD
 from ppdm_sql.types import VARCHAR, Kind
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ _HEADER = "DESCRIBE FROM 'file' lists its columns; is its first line a header?"
 _READS_FILES = re.compile(
     r"\bread_\w+|\bfrom\s*\(?\s*'|\.(?:csv|tsv|json|ndjson|txt)\b", re.IGNORECASE
 )
-_UNTREATED = Keep.keyword
 
 
 def bind_release(
@@ -87,7 +85,7 @@ def bind_release(
                 _agreed_column(column, rule, written.span)
                 for column, written in zip(bound, rule.columns, strict=True)
             )
-        steps = tuple(_steps(rule, bound, words, index)) if rule.is_released else ()
+        steps = tuple(steps_of(rule, bound, words, index, columns)) if rule.is_released else ()
         names = tuple(column.name for column in rule.columns)
         if names[0] in _generalized_names(statement) and rule.is_released and not rule.treatments:
             steps = (_generalized_step(rule, bound, index),)
@@ -273,41 +271,6 @@ def _usable_key(key: InputColumn, user: Step) -> InputColumn:
             code="wrong_type",
         )
     return key
-
-
-def _steps(
-    rule: ColumnRule,
-    columns: tuple[InputColumn, ...],
-    words: dict[str, type[Treatment]],
-    index: int,
-) -> Iterator[Step]:
-    for place, call in enumerate(rule.treatments or (TreatmentCall(_UNTREATED, span=rule.span),)):
-        if call.keyword not in words:
-            names = ", ".join(str(column.name) for column in columns)
-            raise BindError(
-                f"unknown treatment '{call.keyword}' for column '{names}'",
-                _word_span(call),
-                INSTEAD.get(call.keyword) or suggest(call.keyword, words, "treatments", most=30),
-                code="unknown_treatment",
-            )
-        treatment = words[call.keyword].from_call(call, columns)
-        types = treatment.output_types()
-        if len(types) != len(columns):
-            raise TreatmentError(
-                f"{call.keyword}: output_types must return one type for each column",
-                call.span,
-                code="wrong_treatment",
-            )
-        yield Step(treatment, f"t{index}_{place}", call.span)
-        columns = tuple(
-            replace(column, type=type_) for column, type_ in zip(columns, types, strict=True)
-        )
-
-
-def _word_span(call: TreatmentCall) -> Span | None:
-    if call.span is None:
-        return None
-    return type(call.span)(call.span.text, call.span.start, call.span.start + len(call.keyword))
 
 
 def _check_name(statement: CreateRelease) -> None:

@@ -11,6 +11,7 @@ from ppdm_sql.treatments.date_shift import DateShift
 from ppdm_sql.treatments.digit_shift import BitMinus, BitPlus
 from ppdm_sql.treatments.email import Email
 from ppdm_sql.treatments.encrypt import Encrypt
+from ppdm_sql.treatments.fake import Fake
 from ppdm_sql.treatments.generalized_column import Generalize
 from ppdm_sql.treatments.graded_grouping import GradedGrouping
 from ppdm_sql.treatments.hybrid import Hybrid
@@ -49,6 +50,7 @@ TREATMENTS: tuple[type[Treatment], ...] = (
     Mapping,
     Pseudonym,
     Email,
+    Fake,
     Encrypt,
     BitPlus,
     BitMinus,

@@ -7,9 +7,10 @@ there were: what was released stays as it is, and a single new row does not get 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
@@ -17,24 +18,34 @@ from sqlglot import exp
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.parameters import Drawn
 from ppdm_sql.randomness.permutation import secret_permutation
+from ppdm_sql.treatments.arguments import ArgumentSpec
 from ppdm_sql.treatments.expressions import as_text, count_where
 from ppdm_sql.treatments.numbers import computable, count_of, lost_rows, refuse_lost
 from ppdm_sql.treatments.treatment import Treatment
 from ppdm_sql.types import VARCHAR, ColumnType, Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy as np
     import numpy.typing as npt
 
+    from ppdm_sql.names import Name
     from ppdm_sql.randomness.draws import Draws
-    from ppdm_sql.treatments.protocol import Keys, Scope, Statistics
+    from ppdm_sql.treatments.arguments import Arguments
+    from ppdm_sql.treatments.protocol import InputColumn, Keys, Scope, Statistics
 
     Places = npt.NDArray[np.intp]
 
 _TABLE = "rows"
 _MUCH = 0.1
+
+
+def _within(given: Arguments, columns: Sequence[InputColumn]) -> Name | None:
+    given.text("within", "any")  # a text, if there is one: which column it names, the release knows
+    return columns[0].beside if "within" in given else None
+
+
+WITHIN = ArgumentSpec("within", _within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,9 @@ class Exchange(Treatment):
         """Return text for an ENUM: its order and its words belong to the source."""
         (column,) = self.columns
         return (VARCHAR if column.type.kind is Kind.ENUM else column.type,)
+
+    within: Name | None = field(repr=False)
+    """The column of which only rows with equal values exchange theirs; None: all do."""
 
     def places(self, rows: pa.StructArray, draws: Draws) -> Places:
         """Return for each row the number of the row whose value it gets: each is taken once."""
@@ -59,6 +73,10 @@ class Exchange(Treatment):
     ) -> Mapping[str, exp.Expr]:
         """Ask for the KEY and the value of every row."""
         cells = {"row": row_key, "original": self._text(inputs[0])}
+        if self.within is not None:
+            beside = exp.to_identifier(self.within.text, quoted=True)
+            table = exp.to_identifier(inputs[0].args["table"].name, quoted=True)
+            cells["within"] = as_text(exp.column(beside, table=table))
         row = exp.Struct(
             expressions=[
                 exp.PropertyEQ(this=exp.to_identifier(name), expression=cell)
@@ -72,7 +90,7 @@ class Exchange(Treatment):
         rows = self._rows_of(statistics.get("rows"))
         draws = keys.chance(self.drawn_for())
         if previous is None:
-            released = rows.field("original").take(pa.array(self.places(rows, draws)))
+            released = rows.field("original").take(pa.array(self._dealt(rows, draws)))
             table = _table(rows, released)
         else:
             table = self._continued(previous.tables[_TABLE], rows, draws)
@@ -138,8 +156,8 @@ class Exchange(Treatment):
         """Return the rows that have a value; raise where two have one KEY."""
         rows = None if cell is None else cell.values
         if rows is None:
-            types = pa.struct({"row": pa.int64(), "original": pa.string()})
-            return pa.array([], types)
+            more = {} if self.within is None else {"within": pa.string()}
+            return pa.array([], pa.struct({"row": pa.int64(), "original": pa.string(), **more}))
         rows = rows.filter(pc.and_(rows.field("row").is_valid(), rows.field("original").is_valid()))
         twice = len(rows) - len(pc.unique(rows.field("row")))
         if twice:
@@ -151,23 +169,63 @@ class Exchange(Treatment):
             )
         return rows
 
+    def _dealt(self, rows: pa.StructArray, draws: Draws) -> Places:
+        """Return whose value each row gets, group by group."""
+        if self.within is None or not len(rows):
+            return self.places(rows, draws)
+        found = np.empty(len(rows), dtype=np.intp)
+        alone = 0
+        for members in _groups(rows.field("within")):
+            alone += len(members) == 1
+            if len(members) > 1:
+                found[members] = members[self.places(rows.take(pa.array(members)), draws)]
+        if alone:
+            raise TreatmentError(
+                f"{self.keyword}: {plural(alone, 'row')} of '{self.columns[0].name}'"
+                f" {'is' if alone == 1 else 'are'} alone in '{self.within}': nobody has a value to exchange",
+                hint="name a column with larger groups, or leave such rows out in a (SELECT …) source",
+                code="data_does_not_fit",
+            )
+        return found
+
+    def _dealt_later(self, old: pa.Table, new: pa.StructArray, draws: Draws) -> pa.Array:
+        """Return what new rows get: of their group, where there was one."""
+        pool = old.column("released").combine_chunks()
+        if self.within is None:
+            return pool.take(pa.array(self.places_of_new(pool, new, draws)))
+        texts = pa.array([None] * len(new), pa.string())
+        within = old.column("within").combine_chunks()
+        for members in _groups(new.field("within")):
+            rows = new.take(pa.array(members))
+            of_group = pool.filter(pc.equal(within, rows.field("within")[0]))
+            source = of_group if len(of_group) else pool
+            values = source.take(pa.array(self.places_of_new(source, rows, draws)))
+            is_member = np.isin(np.arange(len(new)), members)
+            texts = pc.replace_with_mask(texts, pa.array(is_member), values)
+        return texts
+
     def _continued(self, old: pa.Table, rows: pa.StructArray, draws: Draws) -> pa.Table:
         """Return the table with the rows that are new or have another value."""
-        pool = old.column("released").combine_chunks()
         at = pc.index_in(rows.field("row"), value_set=old.column("row").combine_chunks())
         known = pc.equal(old.column("original").combine_chunks().take(at), rows.field("original"))
         new = rows.filter(pc.invert(pc.fill_null(known, False)))
         if not len(new):
             return old
-        if not len(pool):  # the release was made of an empty table
-            return _table(new, new.field("original").take(pa.array(self.places(new, draws))))
-        released = pool.take(pa.array(self.places_of_new(pool, new, draws)))
+        if not len(old):  # the release was made of an empty table
+            return _table(new, new.field("original").take(pa.array(self._dealt(new, draws))))
+        released = self._dealt_later(old, new, draws)
         changed = pc.is_in(old.column("row"), value_set=new.field("row"))
         kept = old.filter(pc.invert(changed))
         return pa.concat_tables([kept, _table(new, released).cast(kept.schema)])
 
 
 def _table(rows: pa.StructArray, released: pa.Array) -> pa.Table:
-    return pa.table(
-        {"row": rows.field("row"), "original": rows.field("original"), "released": released}
-    )
+    names = [field.name for field in rows.type]
+    return pa.table({name: rows.field(name) for name in names} | {"released": released})
+
+
+def _groups(within: pa.Array) -> Iterator[Places]:
+    """Return the places of equal values, group by group; NULL is a group, too."""
+    numbers = np.asarray(within.dictionary_encode(null_encoding="encode").indices)
+    order = np.argsort(numbers, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)

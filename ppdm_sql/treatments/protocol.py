@@ -34,6 +34,8 @@ class InputColumn:
     """The columns of tables that it may tell of, as far as anybody knows: never too few."""
     entity: str = field(default="", compare=False)
     """Whom or what its values name, where the release says so: OF patient, REFERENCES t (c)."""
+    beside: Name | None = field(default=None, compare=False)
+    """The column of the source that a treatment looks at beside it: `within => 'ward'`."""
 
     @property
     def whose(self) -> str:

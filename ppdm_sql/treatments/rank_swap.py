@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ppdm_sql.errors import TreatmentError, plural
 from ppdm_sql.treatments.arguments import ArgumentSpec
-from ppdm_sql.treatments.exchange import Exchange
+from ppdm_sql.treatments.exchange import WITHIN, Exchange
 from ppdm_sql.treatments.kernels.exchange import fractions, near_order, near_places
 from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.treatments.traits import Traits
@@ -58,7 +58,7 @@ class RankSwap(Exchange):
     )  # fmt: skip
     kinds = NUMBERS
     instead = "for categories write pram(keep => 0.8) or shuffle()"
-    arguments = (ArgumentSpec("percent", _percent),)
+    arguments = (ArgumentSpec("percent", _percent), WITHIN)
     not_agreed = "the order is that of one site's rows"
 
     percent: float = field(repr=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppdm_sql.treatments.exchange import Exchange
+from ppdm_sql.treatments.exchange import WITHIN, Exchange
 from ppdm_sql.treatments.kernels.exchange import fractions
 from ppdm_sql.treatments.traits import Traits
 from ppdm_sql.types import Kind
@@ -37,6 +37,7 @@ class Shuffle(Exchange):
         shows_some_originals=True, keeps_mean=True, keeps_sums=True, adds_noise=True,
     )  # fmt: skip
     kinds = tuple(kind for kind in Kind if kind is not Kind.OTHER)
+    arguments = (WITHIN,)
     not_agreed = "the values are those of one site's rows"
 
     def places(self, rows: pa.StructArray, draws: Draws) -> Places:
@@ -49,4 +50,5 @@ class Shuffle(Exchange):
 
     def disclosed(self, drawn: object, index: int = 0) -> str | None:
         """Return that there is nothing more to know."""
-        return "every order of the rows has the same chance"
+        among = "" if self.within is None else f" with the same '{self.within}'"
+        return f"every order of the rows{among} has the same chance"

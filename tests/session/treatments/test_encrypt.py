@@ -93,7 +93,7 @@ def test_a_value_that_does_not_fit_is_refused_and_later_null(owner: Owner, value
     assert released(owner)[1] is None
     with pytest.raises(TreatmentError, match="1 value of 'x' does not fit") as caught:
         owner.execute("REFRESH RELEASE r.t")
-    assert "6 to 32 letters of the alphabet" in str(caught.value)
+    assert "6 to 32 letters or digits of the alphabet" in str(caught.value)
     assert value not in str(caught.value) or not value
 
 

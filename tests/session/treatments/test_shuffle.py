@@ -183,3 +183,54 @@ def test_an_identifier_is_not_dealt_out(owner: Owner, tmp_path: Path, word: str)
     with pytest.raises(Refused) as caught:
         owner.publish("r.t", to=tmp_path / "a.duckdb")
     assert caught.value.code == "shows_identifier"
+
+
+@pytest.fixture
+def wards(owner: Owner) -> Owner:
+    owner.execute(
+        "CREATE TABLE t AS SELECT i AS id, i % 7 AS ward, (i % 7) * 1000 + i AS x FROM range(700) s(i)"
+    )
+    return owner
+
+
+@pytest.mark.parametrize(
+    "word", ["shuffle(within => 'ward')", "rank_swap(percent => 20, within => 'WARD')"]
+)
+def test_values_stay_within_their_group(wards: Owner, word: str) -> None:
+    release(wards, word)
+    query = "SELECT t.ward, list(t.x ORDER BY t.x), list(r.x ORDER BY r.x), sum((t.x = r.x)::INT) FROM t JOIN r.t AS r USING (id) GROUP BY 1"
+    for _, before, after, same in wards.execute(query).fetchall():
+        assert before == after
+        assert same < 20
+    first = dict(wards.execute("SELECT id, x FROM r.t").fetchall())
+    wards.execute("INSERT INTO t VALUES (900, 3, 3900), (901, 99, 5)")
+    assert wards.execute("SELECT x FROM r.t WHERE id >= 900").fetchall() == [(None,), (None,)]
+    wards.execute("REFRESH RELEASE r.t")
+    then = dict(wards.execute("SELECT id, x FROM r.t").fetchall())
+    assert {id_: x for id_, x in then.items() if id_ < 900} == first
+    assert then[900] // 1000 == 3  # of its ward
+    assert then[901] in first.values()  # of a ward that is new: of any
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("shuffle(within => 'wart')", "there is no column 'wart' in the source"),
+        ("shuffle(within => 3)", "'within' must be a text"),
+        ("translation() THEN shuffle(within => 'ward')", "'within' is for the first treatment"),
+        ("shuffle(within => 'id')", "700 rows of 'x' are alone in 'id'"),
+        ("rank_swap(percent => 1, within => 'ward')", "nothing would be exchanged"),
+    ],
+)
+def test_groups_that_make_no_sense_are_refused(wards: Owner, word: str, said: str) -> None:
+    with pytest.raises(ppdm_sql.PpdmError, match=said):
+        release(wards, word)
+
+
+def test_null_is_a_group_too(wards: Owner) -> None:
+    wards.execute("UPDATE t SET ward = NULL WHERE ward = 2")
+    release(wards, "shuffle(within => 'ward')")
+    (low, high) = wards.execute(
+        "SELECT min(r.x), max(r.x) FROM t JOIN r.t AS r USING (id) WHERE ward IS NULL"
+    ).fetchone() or (0, 0)
+    assert 2000 <= low <= high < 3000

@@ -50,6 +50,7 @@ WRITTEN: dict[str, tuple[str, list[str], dict[str, Any]]] = {
     "mapping": ("mapping()", ["VARCHAR"], {"categories": WORDS, "rows": 9}),
     "pseudonym": ("pseudonym(prefix => 'P-')", ["VARCHAR"], {}),
     "email": ("email(prefix => 'P-', at_least => 2)", ["VARCHAR"], {"addresses": WORDS}),
+    "fake": ("fake('address')", ["VARCHAR"], {}),
     "encrypt": ("encrypt(keep_prefix => 2)", ["VARCHAR"], {}),
     "bit_plus": ("bit_plus()", ["INTEGER"], {}),
     "bit_minus": ("bit_minus()", ["INTEGER"], {}),

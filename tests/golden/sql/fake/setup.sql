@@ -1,0 +1,1 @@
+CREATE TABLE clinic.contacts AS SELECT id, ward || '@x.org' AS contact FROM clinic.people;
