@@ -73,6 +73,8 @@ def bind_grouping(
         )
     if clause.suppresses_cells:
         _check_cells(clause, options)
+    if any(target.clause.against for target in targets):
+        _check_register(clause, rules, options)
     return Grouping(
         grouped,
         targets,
@@ -111,6 +113,28 @@ def _check_cells(clause: GeneralizeClause, options: Mapping[str, str]) -> None:
             "generalize fewer columns, or write SUPPRESS AT MOST 5%",
             code="bad_option",
         )
+
+
+def _check_register(
+    clause: GeneralizeClause, rules: Sequence[BoundRule], options: Mapping[str, str]
+) -> None:
+    """Raise where a register cannot be shown as the release is."""
+    if clause.suppresses_cells or options["method"] == "mondrian":
+        raise BindError(
+            "k_map needs levels: nobody knows which stars or regions others would be shown by",
+            clause.span,
+            "leave CELLS, or the method, out",
+            code="bad_option",
+        )
+    for rule in rules:
+        is_kept = all(trait.shows_originals for trait in rule.traits)
+        if rule.role is Role.QUASI and rule.is_released and not (rule.is_generalized or is_kept):
+            raise BindError(
+                f"'{rule.names[0]}' has a treatment, so that k_map cannot compare it with a register",
+                rule.span,
+                "generalize the column, or give it another role",
+                code="wrong_role",
+            )
 
 
 def _grouped(
@@ -240,7 +264,7 @@ def _target(
 def _check_numbers(clause: TargetClause) -> None:
     value = clause.value
     match clause.word:
-        case "k" | "l" | "recursive_l" | "proximity" | "kpqr" if (
+        case "k" | "l" | "recursive_l" | "proximity" | "kpqr" | "k_map" if (
             not isinstance(value, int) or value < 2
         ):
             raise BindError(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ppdm_sql.errors import Span
     from ppdm_sql.groups.hierarchy_kinds import Hierarchy
     from ppdm_sql.language.syntax import TargetClause
-    from ppdm_sql.names import Name
+    from ppdm_sql.names import Name, QualifiedName
     from ppdm_sql.parameters import Parameter
     from ppdm_sql.release.model import BoundRule, Plan, Release
     from ppdm_sql.treatments.protocol import InputColumn
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 SLOT = "g"
 """The place of GENERALIZE in a release: prefixes its parameters and its table."""
 
+REGISTER = "register"
+"""Another one: what everybody in the register of k_map would be released as, counted."""
 COMBINATIONS = "combinations"
 """Its lookup table: what each combination of quasi-identifiers is released as."""
 
@@ -86,7 +88,8 @@ class BoundTarget:
     def __str__(self) -> str:
         clause = self.clause
         if self.column is None:
-            return f"{clause.word} {clause.comparison} {clause.value}"
+            against = "" if clause.against is None else f" AGAINST {clause.against.name}"
+            return f"{clause.word} {clause.comparison} {clause.value}{against}"
         argument = "".join(f", {number}" for number in clause.numbers)
         if self.hierarchy is not None:
             argument += f" USING {self.hierarchy.name}"
@@ -125,6 +128,16 @@ class Grouping:
     def k(self) -> int:
         """The size that every class must have; 1 when no target asks for one."""
         return max((int(t.clause.value) for t in self.targets if t.clause.word in SIZES), default=1)
+
+    @property
+    def register(self) -> QualifiedName | None:
+        """The table of everybody, among whom classes are to be large enough; None: nobody asks."""
+        return next((t.clause.against for t in self.targets if t.clause.against), None)
+
+    @property
+    def k_map(self) -> int:
+        """How many persons of the register every class must fit; 0 when no target asks."""
+        return next((int(t.clause.value) for t in self.targets if t.clause.against), 0)
 
     @property
     def parameters(self) -> dict[str, Parameter]:

@@ -75,6 +75,8 @@ class Findings:
     ties: tuple[Tie, ...]
     targets: tuple[search.Target, ...]
     """As they were searched for; those of the clause first, in its order."""
+    population: int | None = None
+    """The fewest persons of the register whom a class fits."""
     linked: LinkedRows | None = None
     """All rows of a person together, where a released column shows which they are."""
 

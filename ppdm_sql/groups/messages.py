@@ -35,6 +35,7 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
         VersionFigure("rows suppressed", recoding.suppressed_rows, _fate(grouping)),
         VersionFigure("classes", measures.classes, "groups of treated rows that look the same"),
         VersionFigure("smallest class", measures.k, f"{who}, among treated rows"),
+        *_register(findings),
         *_linked(findings),
         *reached_targets(grouping, measures, findings.targets),
         VersionFigure("precision of treated rows", 1 - spent, "1: as they were, 0: all *"),
@@ -58,6 +59,15 @@ def figures_of(findings: Findings) -> list[VersionFigure]:
             ),
         ]
     return [*figures, *_proof(grouping, recoding)]
+
+
+def _register(findings: Findings) -> list[VersionFigure]:
+    if findings.population is None:
+        return []
+    register = findings.grouping.register
+    name = "the register" if register is None else str(register.name)
+    note = f"persons of {name} whom the smallest class fits, when the release was made"
+    return [VersionFigure("smallest class of the register", findings.population, note)]
 
 
 def _linked(findings: Findings) -> list[VersionFigure]:

@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ppdm_sql.errors import BindError, EngineError, Refused, plural
 from ppdm_sql.groups import queries, search
 from ppdm_sql.groups.compile import (
-    COMBINATIONS,
     COUNT,
     ID,
-    IS_SUPPRESSED,
-    SLOT,
     fixed_column,
     fixed_quasi,
     grouping_of,
     key_column,
-    label_column,
 )
 from ppdm_sql.groups.findings import Findings, Generalized, LinkedRows, Population
-from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
 from ppdm_sql.groups.hierarchy_levels import says_two_things
 from ppdm_sql.groups.high_class import find_ties, unique_untouched_query
 from ppdm_sql.groups.linked_rows import (
@@ -34,11 +28,13 @@ from ppdm_sql.groups.linked_rows import (
     may_link,
     own_values_query,
 )
+from ppdm_sql.groups.register import cells_of, fewest_query, read_register, write_register
 from ppdm_sql.groups.search.cells import code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition, recode_stars
 from ppdm_sql.groups.search.stars import suppress_cells
 from ppdm_sql.groups.sensitive_values import SensitiveValues
 from ppdm_sql.groups.targets import searched
+from ppdm_sql.groups.write import write_combinations
 from ppdm_sql.release.acceptance import Acceptance, Objection
 
 if TYPE_CHECKING:
@@ -90,7 +86,9 @@ class Generalizing:
         recoding = self._recode(coded)
         if recoding is None:
             raise self._unreachable()
-        self._write(cells, coded, recoding)
+        write_combinations(self.version, cells, coded, recoding)
+        if coded.problem.population is not None:
+            write_register(self.version, cells, coded, recoding)
         return Generalized(population, coded, recoding)
 
     def _recode(self, coded: Coded) -> Recoding | None:
@@ -117,7 +115,8 @@ class Generalizing:
 
     def _treated(self) -> tuple[Population, Coded, pa.Table]:
         population = self.population()
-        return population, *self.coded(population.by_person)
+        register = None if self.grouping.register is None else read_register(self.version)
+        return population, *self.coded(population.by_person, register=register)
 
     def population(self) -> Population:
         """Count rows, treated rows and persons; raise where there is nobody to hide among."""
@@ -132,7 +131,9 @@ class Generalizing:
         self._check_population(population)
         return population
 
-    def coded(self, by_person: bool, only_high: bool = True) -> tuple[Coded, pa.Table]:
+    def coded(
+        self, by_person: bool, only_high: bool = True, register: pa.Table | None = None
+    ) -> tuple[Coded, pa.Table]:
         """Return the treated rows, or all, as a problem, and the cells it was made of."""
         query = queries.cells_query(self.version, by_person, only_high)
         cells = self._query(query).combine_chunks()
@@ -146,8 +147,13 @@ class Generalizing:
             np.asarray(_column(cells, COUNT), dtype=np.int64),
             self._values.of_cells(cells),
             _column(cells, queries.PERSON) if by_person else None,
+            None if register is None else cells_of(self.version, register),
         )
-        return coded, cells
+        if register is None:
+            return coded, cells
+        names = [key_column(i) for i in range(count)] + [fixed_column(i) for i in range(fixed)]
+        both = [cells.select(names), register.select(names).cast(cells.select(names).schema)]
+        return coded, pa.concat_tables(both).combine_chunks()
 
     def released(self, by_person: bool) -> Problem:
         """Return the treated rows as they are released: every combination is a class."""
@@ -218,7 +224,10 @@ class Generalizing:
         self.on_stage("verifying")
         problem = self.released(population.by_person)
         classes = np.arange(len(problem.rows))
-        if not search.reached(problem, classes, self.targets()).all():
+        # The register's people are no rows of the release: they are counted in what is stored of it.
+        targets = [one for one in self.targets() if not isinstance(one, search.Population)]
+        is_reached = search.reached(problem, classes, targets).all()
+        if not is_reached or self.fewest_of_register() < self.grouping.k_map:
             raise Refused(
                 "what would be released does not reach its targets",
                 self.grouping.span,
@@ -241,7 +250,17 @@ class Generalizing:
             alone = int(self._query(query).column(COUNT)[0].as_py())
         ties = tuple(find_ties(self.version))
         linked = self.linked_rows(done.population)
-        return Findings(self.grouping, done, measures, plain, alone, ties, self.targets(), linked)
+        fewest = self.fewest_of_register() if self.grouping.k_map else None
+        return Findings(
+            self.grouping, done, measures, plain, alone, ties, self.targets(), fewest, linked
+        )
+
+    def fewest_of_register(self) -> int:
+        """Return how many persons of the register the smallest class fits; 0 without one."""
+        if not self.grouping.k_map:
+            return 0
+        found = self._query(fewest_query(self.version)).column(COUNT)[0].as_py()
+        return self.grouping.k_map if found is None else int(found)  # of no class, all are large
 
     def linked_rows(self, population: Population) -> LinkedRows | None:
         """Count the persons who show the same in all their rows; None where nothing links them."""
@@ -364,25 +383,6 @@ class Generalizing:
             self.grouping.span,
             hint,
             code="target_missed",
-        )
-
-    def _write(
-        self,
-        cells: pa.Table,
-        coded: Coded,
-        recoding: Recoding,
-    ) -> None:
-        hidden = pa.array(recoding.suppressed)
-        names = [key_column(i) for i in range(len(recoding.labels))]
-        names += [fixed_column(i) for i in range(len(fixed_quasi(self.version.release)))]
-        table = cells.select(names).take(pa.array(coded.first))
-        for index, label in enumerate(recoding.labels):
-            shown = pc.if_else(hidden, pa.scalar(SUPPRESSED), label)
-            table = table.append_column(label_column(index), shown)
-        table = table.append_column(IS_SUPPRESSED, hidden)
-        table = table.append_column(ID, pa.array(np.arange(len(hidden))))
-        self.version.engine.create_table(
-            self.version.storage.lookup_table(SLOT, COMBINATIONS), table
         )
 
 

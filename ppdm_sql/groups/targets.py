@@ -24,6 +24,8 @@ def searched(
     clause = target.clause
     numbers = clause.numbers
     if target.column is None:
+        if clause.word == "k_map":
+            return search.Population(int(clause.value))
         if clause.word != "k":
             raise InternalError(f"{clause.word} needs a column")
         return search.K(int(clause.value))

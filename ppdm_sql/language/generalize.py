@@ -32,7 +32,9 @@ _FORMS = {
     "alpha": "alpha(column) <= 0.5",
     "proximity": "proximity(column, 500) = 2",
     "kpqr": "kpqr(column, 3, 0.05, 0.5) = 5",
+    "k_map": "k_map = 5 AGAINST register",
 }
+_WITHOUT_COLUMN = ("k", "k_map")
 _NUMBERS = {
     "recursive_l": ("c",),
     "proximity": ("the distance",),
@@ -155,7 +157,7 @@ def _target(cursor: Cursor) -> TargetClause:
     column, hierarchy = None, None
     numbers: list[int | float] = []
     values: tuple[int | float | str, ...] = ()
-    if word != "k":
+    if word not in _WITHOUT_COLUMN:
         if not cursor.take("("):
             cursor.fail(f"{start.text} needs a column", f"write {_FORMS[word]}", start.span)
         column = ColumnName(*cursor.name("the name of a column"))
@@ -176,9 +178,20 @@ def _target(cursor: Cursor) -> TargetClause:
             f"write {_FORMS[word]}",
         )
     value = parse_number(cursor)
-    span = cursor.span_from(start)
+    against = None
+    if word == "k_map":
+        cursor.expect("AGAINST", "and the table that has everybody")
+        against = cursor.qualified_name("the name of a table")[0]
     return TargetClause(
-        word, comparison, value, column, tuple(numbers), values, hierarchy=hierarchy, span=span
+        word,
+        comparison,
+        value,
+        column,
+        tuple(numbers),
+        values,
+        hierarchy,
+        against,
+        cursor.span_from(start),
     )
 
 

@@ -237,7 +237,8 @@ def _between(levels: tuple[int, int] | None) -> str:
 
 def _target(target: TargetClause) -> str:
     if target.column is None:
-        return f"{target.word} {target.comparison} {target.value!r}"
+        against = "" if target.against is None else f" AGAINST {_qualified(target.against)}"
+        return f"{target.word} {target.comparison} {target.value!r}{against}"
     inside = f"{_name(target.column.name)}{_using(target.hierarchy)}"
     inside += "".join(f", {number!r}" for number in target.numbers)
     if target.values:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of, create_schema, named, table_of, to_sql
 from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError, Refused, plural
-from ppdm_sql.groups.compile import COMBINATIONS, SLOT, find_grouping
+from ppdm_sql.groups.compile import COMBINATIONS, REGISTER, SLOT, find_grouping
 from ppdm_sql.groups.hierarchy_kinds import Listed, SuppressDigits
 from ppdm_sql.groups.messages import figures_of, warnings_of
 from ppdm_sql.groups.run import Generalizing
@@ -160,6 +160,8 @@ class _Making:
         tables = parameters.table_names(version.entry.storage, drawn)
         if findings is not None:
             tables.append(version.storage.lookup_table(SLOT, COMBINATIONS).name.text)
+            if findings.population is not None:
+                tables.append(version.storage.lookup_table(SLOT, REGISTER).name.text)
         entry = replace(version.entry, facts=facts, tables=tuple(tables))
         catalog.record_version(engine, entry, columns)
         return Made(

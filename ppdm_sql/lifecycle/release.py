@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import table_of
 from ppdm_sql.errors import BindError, PpdmError, Refused, TreatmentError, placed_at
+from ppdm_sql.groups.register import with_register
 from ppdm_sql.language.script import parse_script
 from ppdm_sql.language.syntax import CreateStudy
 from ppdm_sql.lifecycle.make_version import make_version
@@ -44,6 +45,7 @@ def create_release(releases: Releases, statement: CreateRelease) -> Made:
         sources = Sources(releases.engine)
         if previous is None:
             _check_free(named, sources)
+        named = with_register(named, sources)
         named = with_entities(named, releases.engine, sources, releases.treatments)
         release = releases.bind(named, sources)
         definition = replace(named, source=release.source, replace=False)

@@ -21,9 +21,12 @@ from ppdm_sql.groups.compile import (
     alike,
     chosen_parameter,
     find_grouping,
+    fixed_column,
     fixed_quasi,
+    label_column,
 )
 from ppdm_sql.groups.queries import comparable, distinguishable
+from ppdm_sql.groups.register import fewest_among
 from ppdm_sql.parameters import parameter_column
 from ppdm_sql.publish.snapshot import PERSON, ROWS, STAR, sensitive_column
 from ppdm_sql.release.compile import source_table
@@ -40,7 +43,7 @@ _CLASS, _PERSON, _VALUE = "c", "p", "v"
 _SHOWN, _WHOLE, _CHOSEN, _MISSED_CLASSES = "shown", "whole", "chosen", "missed"
 _PARAMETERS = "parameters"
 _ORDERED = frozenset({Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP})
-_COUNTED = ("k", "l")
+_COUNTED = ("k", "l", "k_map")
 _MOST_CELLS = 20_000_000
 """Classes times values that are compared one by one."""
 
@@ -132,16 +135,34 @@ def check_targets(snapshot: Snapshot) -> None:
     grouping = find_grouping(snapshot.version.release)
     if grouping is None:
         return
+    if grouping.k_map:
+        fewest = snapshot.version.engine.query(_register(snapshot, grouping)).column("n")[0].as_py()
+        if fewest is not None and fewest < grouping.k_map:
+            raise _missed_targets(grouping)
     queries: list[exp.Expr | None] = [_counted(snapshot, grouping)]
     queries += [_missed(snapshot, grouping, target) for target in grouping.targets]
     for query in queries:
         if query is not None and _number(snapshot, query):
-            raise Refused(
-                "what would be published does not reach its targets",
-                grouping.span,
-                "write REFRESH RELEASE if rows were deleted or changed since",
-                code="target_missed",
-            )
+            raise _missed_targets(grouping)
+
+
+def _missed_targets(grouping: Grouping) -> Refused:
+    return Refused(
+        "what would be published does not reach its targets",
+        grouping.span,
+        "write REFRESH RELEASE if rows were deleted or changed since",
+        code="target_missed",
+    )
+
+
+def _register(snapshot: Snapshot, grouping: Grouping) -> exp.Select:
+    """Return the fewest persons of the register who would be released as one of the classes."""
+    names = [label_column(at) for at in range(len(grouping.columns))]
+    names += [fixed_column(at) for at in range(len(fixed_quasi(snapshot.version.release)))]
+    shown = zip(_quasi(snapshot, grouping), names, strict=True)
+    classes = exp.select(*(named(tree, name) for tree, name in shown)).distinct()
+    classes = _treated(classes.from_(snapshot.rows()), grouping)
+    return fewest_among(snapshot.version, classes)
 
 
 def missed_persons(snapshot: Snapshot) -> Iterator[exp.Select]:

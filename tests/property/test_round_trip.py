@@ -226,6 +226,9 @@ _TARGETS = st.one_of(
         hierarchy=st.none() | _COLUMNS,
     ),
 )
+_TARGETS = _TARGETS | st.builds(
+    TargetClause, st.just("k_map"), st.just("="), _NUMBERS, against=_QUALIFIED
+)
 _GENERALIZE = st.builds(
     GeneralizeClause,
     st.lists(

@@ -55,6 +55,16 @@ class Coded:
     """A cell of each combination: where its values can be read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Register:
+    """Cells of a table of everybody, as those of the data."""
+
+    keys: Sequence[pa.Array] = field(repr=False)
+    texts: Sequence[pa.Array] = field(repr=False)
+    fixed: Sequence[pa.Array] = field(repr=False)
+    counts: IntArray = field(repr=False)
+
+
 def code_cells(
     columns: Sequence[GroupedColumn],
     keys: Sequence[pa.Array],
@@ -63,8 +73,26 @@ def code_cells(
     counts: IntArray,
     sensitive: Sequence[tuple[pa.Array, Scale]],
     person: pa.Array | None,
+    register: Register | None = None,
 ) -> Coded:
-    """Number the values of cells and return them as the problem they make."""
+    """Number the values of cells and return them as the problem they make.
+
+    Cells of a register come behind those of the data: they are nobody's rows, and count as the
+    population of their combinations.
+    """
+    here = len(counts)
+    everybody = counts * 0
+    if register is not None:
+        keys, texts, fixed = (
+            [pa.concat_arrays([one, other.cast(one.type)]) for one, other in zip(a, b, strict=True)]
+            for a, b in (
+                (keys, register.keys),
+                (texts, register.texts),
+                (fixed, register.fixed),
+            )
+        )
+        everybody = np.concatenate((everybody, register.counts))
+        counts = np.concatenate((counts, register.counts * 0))
     codes, axes, ladders = [], [], []
     for column, values, written in zip(columns, keys, texts, strict=True):
         encoded = values.dictionary_encode(null_encoding="encode")
@@ -85,6 +113,8 @@ def code_cells(
         numbered([*codes, fixed_code], len(counts)), return_index=True, return_inverse=True
     )
     rows = _sums(combination, counts, len(first))
+    population = None if register is None else _sums(combination, everybody, len(first))
+    combination, counts = combination[:here], counts[:here]
     who = None if person is None else group_numbers(person)
     persons = None if who is None else _distinct_pairs(combination, who)
     problem = Problem(
@@ -95,6 +125,7 @@ def code_cells(
         None if persons is None else persons[0],
         None if persons is None else persons[1],
         tuple(_sensitive(values, scale, combination, counts, who) for values, scale in sensitive),
+        population,
     )
     return Coded(problem, tuple(ladders), first)
 

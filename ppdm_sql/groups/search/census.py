@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ppdm_sql.errors import InternalError
 from ppdm_sql.groups.search.histogram import Tally
 
 if TYPE_CHECKING:
@@ -53,6 +54,15 @@ class Counted:
         """Rows of each class."""
         rows = self.problem.rows if self._kept is None else self.problem.rows * self._kept
         return np.bincount(self._classes, rows, minlength=self.number).astype(np.int64)
+
+    @cached_property
+    def population(self) -> IntArray:
+        """Persons of the register who are in each class."""
+        everybody = self.problem.population
+        if everybody is None:
+            raise InternalError("there is no register to count")
+        kept = everybody if self._kept is None else everybody * self._kept
+        return np.bincount(self._classes, kept, minlength=self.number).astype(np.int64)
 
     @cached_property
     def persons(self) -> IntArray:

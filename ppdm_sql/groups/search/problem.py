@@ -94,6 +94,8 @@ class Problem:
     """With `person`: distinct pairs, where KEYs repeat. None: every row is a person."""
     person: IntArray | None = field(default=None, repr=False)
     sensitive: tuple[Sensitive, ...] = ()
+    population: IntArray | None = field(default=None, repr=False)
+    """Persons of a register who have each combination; some combinations are theirs alone."""
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.axes), len(self.rows)):

@@ -25,6 +25,7 @@ from ppdm_sql.groups.search.targets import (
     DistinctL,
     EntropyL,
     K,
+    Population,
     Proximity,
     RareSpread,
     RecursiveL,
@@ -54,6 +55,8 @@ def _reach(target: Target, counted: Counted) -> BoolArray:
     match target:
         case K():
             reached = counted.persons >= target.k
+        case Population():
+            reached = counted.population >= target.k
         case DistinctL():
             reached = counted.histogram(target.column).distinct() >= target.l
         case EntropyL():

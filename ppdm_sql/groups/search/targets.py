@@ -83,7 +83,14 @@ class RareSpread:
     r: float
 
 
-MergedTarget: TypeAlias = K | DistinctL
+@dataclass(frozen=True, slots=True)
+class Population:
+    """At least k persons of a register, who need not be in the data."""
+
+    k: int
+
+
+MergedTarget: TypeAlias = K | DistinctL | Population
 """A class that reaches it keeps it whatever is merged into the class."""
 MixedTarget: TypeAlias = EntropyL | RecursiveL | Closeness | Alpha
 """About a distribution: classes that all reach it keep it when they are merged."""

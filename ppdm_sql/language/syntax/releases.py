@@ -74,6 +74,8 @@ class TargetClause:
     """The values behind IN, which alpha is about; empty: all."""
     hierarchy: ColumnName | None = None
     """The name behind USING, for the distance of t."""
+    against: QualifiedName | None = None
+    """The register behind AGAINST, of k_map."""
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
