@@ -75,6 +75,8 @@ def bind_grouping(
         _check_cells(clause, options)
     if any(target.clause.against for target in targets):
         _check_register(clause, rules, options)
+    if options["ranges"] == "columns":
+        _check_ends(clause, grouped, rules)
     return Grouping(
         grouped,
         targets,
@@ -86,6 +88,7 @@ def bind_grouping(
         options["suppressed"] == "star",
         clause.span,
         clause.suppresses_cells,
+        options["ranges"] == "columns",
     )
 
 
@@ -113,6 +116,22 @@ def _check_cells(clause: GeneralizeClause, options: Mapping[str, str]) -> None:
             "generalize fewer columns, or write SUPPRESS AT MOST 5%",
             code="bad_option",
         )
+
+
+def _check_ends(
+    clause: GeneralizeClause, grouped: Sequence[GroupedColumn], rules: Sequence[BoundRule]
+) -> None:
+    """Raise where a column of the release is called as the end of a range would be."""
+    listed = {name.folded for rule in rules for name in rule.names}
+    for column in grouped:
+        for end in ("low", "high"):
+            if f"{column.name.folded}_{end}" in listed:
+                raise BindError(
+                    f"ranges = 'columns' makes a column '{column.name}_{end}', and there is one already",
+                    clause.span,
+                    "give it another name in a (SELECT …) source",
+                    code="listed_twice",
+                )
 
 
 def _check_register(

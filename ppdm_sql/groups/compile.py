@@ -14,9 +14,11 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
 from ppdm_sql.errors import InternalError
+from ppdm_sql.groups.label_ends import DATES
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.compile import rows_with
 from ppdm_sql.release.lineage import may_share
+from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -117,6 +119,8 @@ class Grouping:
     span: Span | None = field(default=None, compare=False, repr=False)
     suppresses_cells: bool = False
     """Whether single cells are suppressed before whole rows are; the share is then one of cells."""
+    shows_ends: bool = False
+    """Whether numbers and dates are released with the ends of their ranges beside them."""
 
     @property
     def sensitive(self) -> tuple[InputColumn, ...]:
@@ -128,6 +132,17 @@ class Grouping:
     def k(self) -> int:
         """The size that every class must have; 1 when no target asks for one."""
         return max((int(t.clause.value) for t in self.targets if t.clause.word in SIZES), default=1)
+
+    def ends(self, name: Name) -> tuple[str, str] | None:
+        """Return what the ends of a column's ranges are called; None where they are not shown."""
+        column = next((one for one in self.columns if one.name == name), None)
+        if (
+            column is None
+            or not self.shows_ends
+            or column.column.type.kind not in (*NUMBERS, *DATES)
+        ):
+            return None
+        return f"{name.text}_low", f"{name.text}_high"
 
     @property
     def register(self) -> QualifiedName | None:
@@ -205,6 +220,11 @@ def label_column(index: int) -> str:
     return f"r{index}"
 
 
+def end_columns(index: int) -> tuple[str, str]:
+    """Return the names of the ends of a generalized column's ranges there."""
+    return f"l{index}", f"h{index}"
+
+
 def fixed_quasi(release: Release) -> tuple[tuple[Name, ColumnType], ...]:
     """Return the QUASI columns that are not generalized, with the types that leave."""
     return tuple(
@@ -262,6 +282,7 @@ def grouped_select(
                 hidden = exp.case().when(is_suppressed.copy(), exp.null()).else_(value.copy())
                 value = _if_high(grouping, hidden, value)
             shown.append(named(value, name.text))
+            shown += _ends(grouping, name, labels, types)
     shown += [named(column_of(name, ROWS), name) for name in carried]
     join = combinations_join(plan, "LEFT" if grouping.when else "")
     # NULL where the combination is not in the table: neither shown nor, as a star, kept.
@@ -276,6 +297,23 @@ def grouped_select(
         flag = _if_high(grouping, is_suppressed.copy(), exp.false())
         shown.append(named(flag, suppressed_flag))
     return over(rows, ROWS, shown, join).where(found)
+
+
+def _ends(
+    grouping: Grouping, name: Name, labels: Mapping[Name, int], types: Mapping[Name, ColumnType]
+) -> list[exp.Expr]:
+    """Return the ends of a column's ranges: in numbers and dates, for sorting and arithmetic."""
+    called = grouping.ends(name)
+    if called is None:
+        return []
+    columns = zip(called, end_columns(labels[name]), strict=True)
+    own = column_of(name.text, ROWS)
+    return [
+        named(
+            _if_high(grouping, exp.cast(column_of(end, TABLE), types[name].text), own.copy()), shown
+        )
+        for shown, end in columns
+    ]
 
 
 def high_flag(when: When) -> exp.Expr:

@@ -13,12 +13,15 @@ from ppdm_sql.groups.compile import (
     ID,
     IS_SUPPRESSED,
     SLOT,
+    end_columns,
     fixed_column,
     fixed_quasi,
+    grouping_of,
     key_column,
     label_column,
 )
 from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
+from ppdm_sql.groups.label_ends import ends_of
 
 if TYPE_CHECKING:
     from ppdm_sql.groups.search.cells import Coded
@@ -33,6 +36,7 @@ def write_combinations(
     recoding: Recoding,
 ) -> None:
     """Write the table that rows are joined to; what nobody but a register has is not in it."""
+    grouping = grouping_of(version)
     is_here = pa.array(coded.problem.rows > 0)
     hidden = pa.array(recoding.suppressed).filter(is_here)
     names = [key_column(i) for i in range(len(recoding.labels))]
@@ -41,6 +45,11 @@ def write_combinations(
     for index, label in enumerate(recoding.labels):
         shown = pc.if_else(hidden, pa.scalar(SUPPRESSED), label.filter(is_here))
         table = table.append_column(label_column(index), shown)
+        column = grouping.columns[index]
+        if grouping.ends(column.name) is not None:
+            ends = ends_of(shown, column.column.type)
+            for name, values in zip(end_columns(index), ends, strict=True):
+                table = table.append_column(name, values)
     table = table.append_column(IS_SUPPRESSED, hidden)
     table = table.append_column(ID, pa.array(np.arange(len(hidden))))
     version.engine.create_table(version.storage.lookup_table(SLOT, COMBINATIONS), table)

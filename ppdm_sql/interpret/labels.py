@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
+from ppdm_sql.groups.label_ends import DATES, period_of
 from ppdm_sql.treatments.expressions import comparison, literal_of
 from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import Kind
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from ppdm_sql.interpret.predicates import Constant
 
 _RANGE = re.compile(r"\[(-?\d+(?:\.\d+)?), (-?\d+(?:\.\d+)?)\)")
-_PERIOD = re.compile(r"(\d{1,4})(?:-(\d\d)(?:-(\d\d))?|-Q([1-4])|(s))?")
-_MONTHS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +94,7 @@ class Labels:
         if self.kind in NUMBERS and (match := _RANGE.fullmatch(label)):
             number = float if self.kind is Kind.FLOAT else Decimal
             return number(match[1]), number(match[2])
-        if self.kind in (Kind.DATE, Kind.TIMESTAMP) and (match := _PERIOD.fullmatch(label)):
-            return _period(match)
-        return None
+        return period_of(label) if self.kind in DATES else None
 
 
 def why_not(grouping: Grouping | None, labels: Labels | None) -> str | None:
@@ -113,17 +110,3 @@ def why_not(grouping: Grouping | None, labels: Labels | None) -> str | None:
     if grouping.keeps_suppressed and labels.has_suppressed:
         return "a suppressed record shows * whatever its value is"
     return None
-
-
-def _period(match: re.Match[str]) -> tuple[date, date] | None:
-    year, month, day, quarter, decade = match.groups()
-    try:
-        if day is not None:
-            first = date(int(year), int(month), int(day))
-            return first, date.fromordinal(first.toordinal() + 1)
-        months = 1 if month else 3 if quarter else 10 * _MONTHS if decade else _MONTHS
-        start = int(month or 3 * int(quarter or 1) - 2)
-        end = int(year) * _MONTHS + start - 1 + months
-        return date(int(year), start, 1), date(end // _MONTHS, end % _MONTHS + 1, 1)
-    except (ValueError, OverflowError):  # beyond Python's calendar
-        return None

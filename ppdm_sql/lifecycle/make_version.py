@@ -332,6 +332,12 @@ def _columns(release: Release, drawn: DrawnBySlot) -> Iterator[ColumnEntry]:
                 source.whose,
                 meeting(rule),
             )
+            ends = None if grouping is None or not rule.is_generalized else grouping.ends(name)
+            for end in ends or ():
+                note = f"an end of the range of '{name}'"
+                yield ColumnEntry(
+                    end, rule.role, rule.words, str(source.type), str(source.type), note
+                )
 
 
 def meeting(rule: BoundRule) -> str | None:

@@ -34,6 +34,7 @@ _ESTIMATED = 40
 """How many an estimate may say where there are no more than that."""
 _WRITTEN = re.compile(r"\s*(\w+)\s*\(\s*(.+?)\s*\)\s*")
 _FROM_TO = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
+_BEFORE = "; of numbers with decimals and of times, it is less than this"
 _WRITE = "write disclose = ['noise(weight)']"
 
 
@@ -56,6 +57,24 @@ def codebook(snapshot: Snapshot, disclosed: Mapping[Name, str]) -> Iterator[Line
                 "shown": values.get(name.text),
                 "disclosed": disclosed.get(name),
             }
+            for end, what in zip(_ends(version, name), ("least", "largest"), strict=False):
+                yield {
+                    "release": str(version.entry.name),
+                    "column_name": end,
+                    "role": rule.role.value,
+                    "type": types[end],
+                    "treatment": chain(rule.words),
+                    "meaning": f"the {what} value that '{name}' may be"
+                    + _BEFORE * (what == "largest"),
+                    "missing": f"NULL: '{name}' is missing, or `*`",
+                    "shown": values.get(end),
+                    "disclosed": None,
+                }
+
+
+def _ends(version: Version, name: Name) -> tuple[str, ...]:
+    grouping = find_grouping(version.release)
+    return () if grouping is None else grouping.ends(name) or ()
 
 
 def disclosed_in(

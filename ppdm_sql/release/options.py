@@ -20,9 +20,10 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "loss": ("precision", "ilm"),
     "method": ("optimal", "mondrian"),
     "suppressed": ("drop", "star"),
+    "ranges": ("text", "columns"),
 }
 """The words that an option takes, its default first; none: any name."""
-_OF_GENERALIZE = ("loss", "method", "suppressed")
+_OF_GENERALIZE = ("loss", "method", "suppressed", "ranges")
 
 
 def options_of(statement: CreateRelease) -> dict[str, str]:

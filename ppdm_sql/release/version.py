@@ -57,9 +57,15 @@ class Version(Plan):
 
     def check_types(self) -> None:
         """Raise when a column of the source has another type than when the version was made."""
-        columns = [column for rule in self.release.rules for column in rule.columns]
-        for column, entry in zip(columns, self.columns, strict=False):
-            if entry.source_type != str(column.type):
+        rules = self.release.rules
+        columns = {
+            name.text: column
+            for rule in rules
+            for name, column in zip(rule.names, rule.columns, strict=True)
+        }
+        for entry in self.columns:
+            column = columns.get(entry.name)  # none for the end of a range, which is no line
+            if column is not None and entry.source_type != str(column.type):
                 raise BindError(
                     f"the type of '{column.name}' was {entry.source_type} and is {column.type} now",
                     hint="write CREATE OR REPLACE RELEASE: its stored parameters do not fit any more",
