@@ -19,3 +19,21 @@ CREATE RELEASE published.wages FROM office.persons (
 DESCRIBE RELEASE published.wages;
 SELECT region, born AS about_years, count(*) AS persons, median(wage) AS wage FROM published.wages
 GROUP BY ALL ORDER BY ALL;
+
+
+-- The same persons as a file for research: single cells become * instead of whole rows, ages matter most,
+-- wages of a group do not lie too close to each other, and ranges can be sorted.
+CREATE HIERARCHY ages AS RANGES (5, 10, 20);
+CREATE RELEASE published.persons
+FROM (SELECT *, date_sub('year', born, DATE '2026-01-01') AS age FROM office.persons) (
+    person KEY,
+    age    QUASI,
+    region QUASI,
+    wage   SENSITIVE AS rank_swap(percent => 5, within => 'region')
+)
+GENERALIZE age USING ages LEVEL 2 WEIGHT 2, region
+    UNTIL k = 5, proximity(wage, 100) = 2
+    SUPPRESS CELLS AT MOST 10 PERCENT
+WITH (ranges = 'columns');
+SELECT region, age_low, age_high, count(*) AS persons, median(wage) AS wage FROM published.persons
+GROUP BY ALL ORDER BY ALL;
