@@ -44,6 +44,8 @@ class Recoding:
     pruned: int | None = None
     is_proven: bool = False
     """Whether no other choice of levels loses less."""
+    least: float | None = None
+    """What any choice of levels loses at least; None where there are no levels."""
     cells: int | None = None
     """Single cells that are `*`; None where only whole rows are suppressed."""
 
@@ -69,6 +71,7 @@ def recode_node(coded: Coded, outcome: SearchResult) -> Recoding | None:
         outcome.checked,
         outcome.pruned,
         outcome.is_proven,
+        outcome.least,
     )
 
 

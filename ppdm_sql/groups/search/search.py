@@ -7,18 +7,23 @@ from below, axis by axis: levels that cannot win are cut off its top, a box that
 dropped, and one that can is halved. A highest node that loses too many rows ends its box. Only
 highest nodes are ever checked, and nothing is as large as the lattice.
 
+Where the lattice is large, a node that is hard to beat is climbed to first (`climbing`): where
+time runs out before the proof ends, that is the answer, beside the bound of the open boxes.
+
 Of nodes with equal loss (to 12 decimals) the one with lexicographically smaller levels wins.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 import time
 from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
 from ppdm_sql.groups.search.boxes import Box, Levels, halve, volume, whole, with_level
+from ppdm_sql.groups.search.climbing import LARGE, climb
 from ppdm_sql.groups.search.nodes import Checked, Checker
 
 if TYPE_CHECKING:
@@ -49,6 +54,8 @@ class SearchResult:
     checked: int
     is_proven: bool
     """False: time ran out, and a better node may exist."""
+    least: float = 0.0
+    """What any node loses at least, as far as it is known; the loss itself where it is proven."""
 
     @property
     def pruned(self) -> int:
@@ -100,6 +107,7 @@ def search_optimal(
         nodes=volume(*box),
         checked=search.checker.checked,
         is_proven=is_proven,
+        least=best_loss if is_proven else min(search.least, best_loss),
     )
 
 
@@ -112,8 +120,11 @@ class _Search:
         self.best: tuple[float, Levels] | None = None
         self._offsets = checker.losses.offsets
         self._mean = checker.losses.mean
+        self.least = 0.0
+        """What any node loses at least, as far as is known."""
         self._known: dict[Levels, Checked] = {}
         self._deadline = time.monotonic() + time_limit_s
+        self._proof_begins = time.monotonic() + time_limit_s / 2
 
     @property
     def is_late(self) -> bool:
@@ -124,7 +135,17 @@ class _Search:
         """Search to the end; yield the settled share of the lattice, again and again."""
         bottom, top = self._box
         yield from self._descend(bottom, top)
+        nodes = volume(bottom, top)
+        if self.best is not None and nodes >= LARGE:
+            for _ in climb(self.best[1], bottom, top, nodes, self._loss_of):
+                yield 0.0
+                if time.monotonic() > self._proof_begins:
+                    break
         yield from self._prove(bottom, top)
+
+    def _loss_of(self, levels: Levels) -> float:
+        checked = self._check(levels)
+        return round(checked.loss, _DECIMALS) if checked.is_allowed else math.inf
 
     def _check(self, levels: Levels) -> Checked:
         known = self._known.get(levels)
@@ -162,6 +183,7 @@ class _Search:
         boxes = [(0.0, next(turn), bottom, top)]
         while boxes:
             bound, _, low, high = heapq.heappop(boxes)
+            self.least = bound  # of all that are open: the best can lose no less
             open_nodes -= volume(low, high)
             if self._can_win(bound, low):
                 for bounded, lowest, highest in self._settle(low, high):
