@@ -36,7 +36,7 @@ _FORMS = {
 }
 _WITHOUT_COLUMN = ("k", "k_map")
 _NUMBERS = {
-    "recursive_l": ("c",),
+    "recursive_l": ("the number c",),
     "proximity": ("the distance",),
     "kpqr": ("p", "q", "r"),
 }

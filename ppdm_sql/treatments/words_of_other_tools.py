@@ -10,7 +10,6 @@ INSTEAD = {
     "bucket": "graded_grouping(bands => 5) keeps the place inside a band; " + _GROUPS,
     "date_trunc": "truncate('month') gives the beginning of the month",
     "drop": "leave the column out, or list it as IDENTIFIER: then it is not released",
-    "fake": "mapping() gives each category an alias, pseudonym() each person a name",
     "generalize": _GROUPS,
     "hash": "pseudonym() is a keyed hash: without the owner's key nobody can compute it",
     "mask": "partial(left => 2, right => 4) shows the ends of a text; suppress() hides it",
