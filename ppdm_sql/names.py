@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import string
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,8 +24,12 @@ RESERVED = "ppdm_"
 RESERVED_HINT = f"names that begin with '{RESERVED}' are reserved: give it another one"
 
 
+@lru_cache(maxsize=1 << 14)
 def fold(text: str) -> str:
-    """Return the form under which DuckDB takes two identifiers for the same."""
+    """Return the form under which DuckDB takes two identifiers for the same.
+
+    Asked for again and again: of hundreds of columns, whenever one is looked up.
+    """
     return text.translate(_FOLD)
 
 

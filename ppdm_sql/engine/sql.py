@@ -9,6 +9,8 @@ from sqlglot import ErrorLevel, exp
 from ppdm_sql.errors import InternalError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ppdm_sql.engine.targets import SqlTarget
     from ppdm_sql.names import QualifiedName
 
@@ -64,6 +66,15 @@ def column_of(name: str, table: str) -> exp.Column:
     return exp.column(
         exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True)
     )
+
+
+def select_of(shown: Iterable[exp.Expr]) -> exp.Select:
+    """Return a SELECT of trees that nothing else holds.
+
+    sqlglot's own builders copy what they are given, again at each step: of hundreds of columns, that
+    is most of the time.
+    """
+    return exp.Select(expressions=list(shown))
 
 
 def named(tree: exp.Expr, name: str) -> exp.Expr:

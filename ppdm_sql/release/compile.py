@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
+from ppdm_sql.engine.sql import check_tree, column_of, named, select_of, table_of
 from ppdm_sql.errors import Refused, TreatmentError
 from ppdm_sql.language.syntax import FileSource, QuerySource, Role, Source
 from ppdm_sql.names import Name
@@ -82,8 +82,8 @@ def statistics_query(
         aggregates |= {parameter_column(step.slot, name): tree for name, tree in wanted.items()}
     if not aggregates:
         return None
-    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
-        _stage_source(plan, stage, {})
+    return select_of(named(tree, name) for name, tree in aggregates.items()).from_(
+        _stage_source(plan, stage, {}), copy=False
     )
 
 
@@ -128,10 +128,15 @@ def checks_query(plan: Plan, stage: int) -> exp.Select | None:
             aggregates |= {parameter_column(step.slot, k): v for k, v in wanted.items()}
     if not aggregates:
         return None
-    values = _from_stage(exp.select(*shown), under, stage, {})
-    return exp.select(*(named(tree, name) for name, tree in aggregates.items())).from_(
-        values.subquery(exp.to_identifier(INPUT, quoted=True))
+    values = _from_stage(select_of(shown), under, stage, {})
+    return select_of(named(tree, name) for name, tree in aggregates.items()).from_(
+        _under(values), copy=False
     )
+
+
+def _under(select: exp.Select) -> exp.Subquery:
+    """Return a SELECT as it stands behind FROM of the next one."""
+    return select.subquery(exp.to_identifier(INPUT, quoted=True), copy=False)
 
 
 def source_table(source: Source, alias: str = INPUT) -> exp.Expr:
@@ -172,7 +177,7 @@ def _select(
     for name, tree in carried.items():
         value = _of_source(tree) if last == 0 else column_of(name, INPUT)
         shown.append(named(value, name))
-    return _from_stage(exp.select(*shown), under, last, carried)
+    return _from_stage(select_of(shown), under, last, carried)
 
 
 def _of_source(tree: exp.Expr) -> exp.Expr:
@@ -193,7 +198,7 @@ def _from_stage(
     for tree in select.expressions:
         check_tree(tree, under.plan.target)
     source = _stage_source(under.plan, stage, carried)
-    select = select.from_(_with_lets(source, under, stage, carried))
+    select = select.from_(_with_lets(source, under, stage, carried), copy=False)
     if _use_parameters((*select.expressions, *under.joins)):
         select = _join_parameters(select, under)
     for join in under.joins:
@@ -214,17 +219,18 @@ def _with_lets(
     known += _handed_on(release, stage, carried)
     for layer in _layers(under.lets):
         shown = [named(column_of(name, INPUT), name) for name in dict.fromkeys(known)]
+        taken = set(map(Name, known))
         for name, value in layer.items():
             check_tree(value, under.plan.target)
-            if Name(name) in {Name(other) for other in known}:
+            if Name(name) in taken:
                 raise Refused(
                     f"a column of the source may not be called '{name}'", code="reserved_name"
                 )
             shown.append(named(value.copy(), name))
-        inner = exp.select(*shown).from_(source)
+        inner = select_of(shown).from_(source, copy=False)
         if _use_parameters(layer.values()):
             inner = _join_parameters(inner, under)
-        source = inner.subquery(exp.to_identifier(INPUT, quoted=True))
+        source = _under(inner)
         known += layer
     return source
 
@@ -248,7 +254,7 @@ def _use_parameters(trees: Iterable[exp.Expr]) -> bool:
 
 def _join_parameters(select: exp.Select, under: Stage) -> exp.Select:
     return select.join(
-        table_of(under.plan.storage.parameter_table(), PARAMETERS), join_type="cross"
+        table_of(under.plan.storage.parameter_table(), PARAMETERS), join_type="cross", copy=False
     )
 
 
@@ -265,8 +271,7 @@ def _handed_on(release: Release, stage: int, carried: Mapping[str, exp.Expr]) ->
 def _stage_source(plan: Plan, stage: int, carried: Mapping[str, exp.Expr]) -> exp.Expr:
     if stage == 0:
         return _source(plan.release, plan.target, carried)
-    inner = _select(plan, stage, is_final=False, carried=carried)
-    return inner.subquery(exp.to_identifier(INPUT, quoted=True))
+    return _under(_select(plan, stage, is_final=False, carried=carried))
 
 
 def _source(release: Release, target: SqlTarget, carried: Mapping[str, exp.Expr]) -> exp.Expr:
