@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from ppdm_sql.engine.duckdb_errors import OpenError
-from ppdm_sql.errors import EngineError, EngineKind, InternalError, StoreError
+from ppdm_sql.errors import EngineError, EngineKind, InternalError, StoreError, plural
 from ppdm_sql.names import STORE_CATALOG
 from ppdm_sql.store.catalog import damaged
 from ppdm_sql.store.keys import ROOT_KEY_BYTES, RootKey, new_root_key
@@ -31,6 +31,12 @@ _TABLES = frozenset({"store", "releases", "versions", "columns", "figures", "hie
 """What every format has; the migrations add more."""
 
 
+_VIEWS_OF_RELEASES = (
+    "SELECT count(*) AS views FROM system.main.duckdb_views() WHERE NOT internal"
+    " AND database_name = 'ppdm_store' AND system.main.contains(sql, 'ppdm_owner')"
+)
+
+
 def open_store(engine: Engine, database: Path | None = None) -> RootKey:
     """Make the store of a new database, or check and upgrade that of an existing one.
 
@@ -38,6 +44,7 @@ def open_store(engine: Engine, database: Path | None = None) -> RootKey:
     """
     names = _tables(engine)
     if names is None:
+        _check_never_was(engine)
         with engine.transaction():
             _make(engine)
             return _read_root_key(engine)
@@ -72,6 +79,22 @@ def _tables(engine: Engine) -> set[str] | None:
     if found.num_rows == 0:
         return None
     return set(found.column("table_name").to_pylist()) - {None}
+
+
+def _check_never_was(engine: Engine) -> None:
+    """Raise where releases are left of a store that is gone: a new root key would be another one.
+
+    Names would change without a word, and no results could be read back.
+    """
+    (row,) = engine.query(_VIEWS_OF_RELEASES).to_pylist()
+    if row["views"]:
+        raise StoreError(
+            f"the owner's store is gone, and {plural(row['views'], 'view')} of releases"
+            f" {'is' if row['views'] == 1 else 'are'} left: somebody dropped the schema ppdm_owner",
+            hint="restore the database from a backup; without one, drop these views and begin anew: all"
+            " pseudonyms and parameters will be others",
+            code="store_damaged",
+        )
 
 
 def _make(engine: Engine) -> None:

@@ -565,3 +565,20 @@ def test_questions_about_a_damaged_version_are_answered_or_refused_in_words(
     people.execute(f"UPDATE ppdm_owner.versions SET definition = '{definition}'")
     with suppress(PpdmError):
         people.execute(question).fetchall()
+
+
+def test_a_store_that_was_dropped_is_not_made_anew(tmp_path: Path) -> None:
+    """Red before: the next connect made another root key, and pseudonyms were others, unsaid."""
+    path = tmp_path / "owner" / "a.duckdb"
+    with ppdm_sql.connect(path) as owner:
+        owner.execute(
+            "CREATE TABLE t AS SELECT i AS id FROM range(5) r(i);"
+            "CREATE RELEASE r.t FROM t (id KEY AS pseudonym()); DROP SCHEMA ppdm_owner CASCADE"
+        )
+    with pytest.raises(
+        StoreError, match="the owner's store is gone, and 1 view of releases is left"
+    ):
+        ppdm_sql.connect(path)
+    with duckdb.connect(path) as plain:
+        plain.execute("DROP VIEW r.t")
+    ppdm_sql.connect(path).close()
