@@ -16,6 +16,7 @@ from ppdm_sql.audit.report.files import (
     written_beside,
 )
 from ppdm_sql.audit.run import audit_release
+from ppdm_sql.delivery.outside_file import refuse_in_transaction
 from ppdm_sql.engine.result import Result, in_a_row
 from ppdm_sql.errors import PrivacyWarning, quoted_once
 from ppdm_sql.groups.hierarchies import (
@@ -208,6 +209,8 @@ def audit(
     check_places(engine, statement)
     if statement.path is not None:
         paths = [*paths, Path(statement.path)]
+    if paths:
+        refuse_in_transaction(engine, "AUDIT to a file", statement.span)
     with engine.work():
         report = audit_release(releases, statement, is_internal, requirements)
         with written_beside(report, paths, statement.path_span):

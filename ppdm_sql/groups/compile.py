@@ -14,11 +14,10 @@ from sqlglot import exp
 
 from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
 from ppdm_sql.errors import InternalError
-from ppdm_sql.groups.label_ends import DATES
+from ppdm_sql.groups.label_ends import end_type, has_ends
 from ppdm_sql.language.syntax import Role
 from ppdm_sql.release.compile import rows_with
 from ppdm_sql.release.lineage import may_share
-from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
@@ -136,11 +135,9 @@ class Grouping:
     def ends(self, name: Name) -> tuple[str, str] | None:
         """Return what the ends of a column's ranges are called; None where they are not shown."""
         column = next((one for one in self.columns if one.name == name), None)
-        if (
-            column is None
-            or not self.shows_ends
-            or column.column.type.kind not in (*NUMBERS, *DATES)
-        ):
+        if column is None or not self.shows_ends:
+            return None
+        if not has_ends(column.hierarchy, column.column.type):
             return None
         return f"{name.text}_low", f"{name.text}_high"
 
@@ -310,7 +307,11 @@ def _ends(
     own = column_of(name.text, ROWS)
     return [
         named(
-            _if_high(grouping, exp.cast(column_of(end, TABLE), types[name].text), own.copy()), shown
+            exp.TryCast(
+                this=_if_high(grouping, column_of(end, TABLE), exp.cast(own.copy(), "VARCHAR")),
+                to=exp.var(end_type(types[name])),
+            ),
+            shown,
         )
         for shown, end in columns
     ]

@@ -9,16 +9,38 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED
+from ppdm_sql.groups.hierarchy_kinds import SUPPRESSED, Dates, OnlySuppress, Ranges
+from ppdm_sql.treatments.numbers import NUMBERS
 from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
+    from ppdm_sql.groups.hierarchy_kinds import Hierarchy
     from ppdm_sql.types import ColumnType
 
 _RANGE = re.compile(r"\[(?P<low>.+), (?P<high>.+)(?P<end>[\])])")
 _PERIOD = re.compile(r"(\d{1,4})(?:-(\d\d)(?:-(\d\d))?|-Q([1-4])|(s))?")
+_DECIMAL = re.compile(r"DECIMAL\((\d+),\s*(\d+)\)")
 _MONTHS = 12
 DATES = (Kind.DATE, Kind.TIMESTAMP)
+_SMALL = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
+_WIDE = 18
+"""Digits of a DECIMAL that hold the ends of ranges of a shorter one."""
+
+
+def has_ends(hierarchy: Hierarchy, type_: ColumnType) -> bool:
+    """Whether labels are ranges of numbers or dates: groups with names, and digits, have no ends."""
+    is_ranged = isinstance(hierarchy.shape, Ranges | Dates | OnlySuppress)
+    return is_ranged and type_.kind in (*NUMBERS, *DATES)
+
+
+def end_type(type_: ColumnType) -> str:
+    """Return a type that holds the ends: a range goes beyond the largest value of a narrow column."""
+    if type_.text in _SMALL:
+        return "BIGINT"
+    found = _DECIMAL.fullmatch(type_.text)
+    if found is not None and int(found[1]) < _WIDE:
+        return f"DECIMAL({_WIDE},{found[2]})"
+    return type_.text
 
 
 def ends_of(labels: pa.Array, type_: ColumnType) -> tuple[pa.Array, pa.Array]:

@@ -36,6 +36,7 @@ from ppdm_sql.groups.hierarchy_kinds import Listed
 from ppdm_sql.groups.queries import text_column
 from ppdm_sql.groups.search.cells import Register
 from ppdm_sql.names import OWNER_SCHEMA
+from ppdm_sql.types import Kind
 
 if TYPE_CHECKING:
     from ppdm_sql.groups.search.cells import Coded
@@ -80,13 +81,24 @@ def read_register(version: Version) -> pa.Table:
     }
     columns |= {fixed_column(at): column for at, column in enumerate(fixed_quasi(version.release))}
     # Written as the release's own columns are; what cannot be is nobody whom it could be about.
-    parts = {
-        name: alike(exp.TryCast(this=column_of(of.text, ROWS), to=exp.var(type_.text)), type_)
+    written = {
+        name: exp.TryCast(
+            this=column_of(of.text, ROWS),
+            to=exp.var("VARCHAR" if type_.kind is Kind.ENUM else type_.text),
+        )
         for name, (of, type_) in columns.items()
     }
+    parts = {name: alike(tree, columns[name][1]) for name, tree in written.items()}
+    fits = [
+        exp.or_(
+            column_of(columns[name][0].text, ROWS).is_(exp.null()),
+            tree.copy().is_(exp.null()).not_(),
+        )
+        for name, tree in written.items()
+    ]
     shown = [named(tree, name) for name, tree in parts.items()]
     cells = exp.select(*shown, named(exp.Count(this=exp.Star()), COUNT))
-    cells = cells.from_(table_of(grouping.register, ROWS))
+    cells = cells.from_(table_of(grouping.register, ROWS)).where(exp.and_(*fits))
     cells = cells.group_by(*(tree.copy() for tree in parts.values()))
     texts = [
         named(exp.cast(column_of(key_column(at), _EVERYBODY), "VARCHAR"), text_column(at))
@@ -134,10 +146,10 @@ def write_register(version: Version, cells: pa.Table, coded: Coded, recoding: Re
     population = coded.problem.population
     assert population is not None
     fixed = [fixed_column(at) for at in range(len(fixed_quasi(version.release)))]
-    table = cells.select(fixed).take(pa.array(coded.first))
-    for at, label in enumerate(recoding.labels):
-        table = table.append_column(label_column(at), label)
-    table = table.append_column(COUNT, pa.array(population))
+    first = pa.array(coded.first)
+    columns = {name: cells.column(name).take(first) for name in fixed}
+    columns |= {label_column(at): label for at, label in enumerate(recoding.labels)}
+    table = pa.table(columns | {COUNT: pa.array(population)})
     names = [name for name in table.column_names if name != COUNT]
     table = table.group_by(names).aggregate([(COUNT, "sum")])
     table = table.rename_columns([*names, COUNT])

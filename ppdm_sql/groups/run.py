@@ -29,7 +29,7 @@ from ppdm_sql.groups.linked_rows import (
     own_values_query,
 )
 from ppdm_sql.groups.register import cells_of, fewest_query, read_register, write_register
-from ppdm_sql.groups.search.cells import code_cells
+from ppdm_sql.groups.search.cells import behind, code_cells
 from ppdm_sql.groups.search.recoding import recode_node, recode_partition, recode_stars
 from ppdm_sql.groups.search.stars import suppress_cells
 from ppdm_sql.groups.sensitive_values import SensitiveValues
@@ -152,8 +152,8 @@ class Generalizing:
         if register is None:
             return coded, cells
         names = [key_column(i) for i in range(count)] + [fixed_column(i) for i in range(fixed)]
-        both = [cells.select(names), register.select(names).cast(cells.select(names).schema)]
-        return coded, pa.concat_tables(both).combine_chunks()
+        columns = {name: behind(_column(cells, name), _column(register, name)) for name in names}
+        return coded, pa.table(columns)
 
     def released(self, by_person: bool) -> Problem:
         """Return the treated rows as they are released: every combination is a class."""

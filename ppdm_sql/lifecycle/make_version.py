@@ -12,6 +12,7 @@ from ppdm_sql.engine.sql import column_of, create_schema, named, table_of, to_sq
 from ppdm_sql.errors import BindError, EngineError, EngineKind, PpdmError, Refused, plural
 from ppdm_sql.groups.compile import COMBINATIONS, REGISTER, SLOT, find_grouping
 from ppdm_sql.groups.hierarchy_kinds import Listed, SuppressDigits
+from ppdm_sql.groups.label_ends import end_type
 from ppdm_sql.groups.messages import figures_of, warnings_of
 from ppdm_sql.groups.run import Generalizing
 from ppdm_sql.language.syntax import FileSource, QuerySource
@@ -336,7 +337,7 @@ def _columns(release: Release, drawn: DrawnBySlot) -> Iterator[ColumnEntry]:
             for end in ends or ():
                 note = f"an end of the range of '{name}'"
                 yield ColumnEntry(
-                    end, rule.role, rule.words, str(source.type), str(source.type), note
+                    end, rule.role, rule.words, str(source.type), end_type(source.type), note
                 )
 
 

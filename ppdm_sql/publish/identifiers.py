@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from ppdm_sql.engine.sql import column_of
-from ppdm_sql.errors import Refused
+from ppdm_sql.errors import Refused, plural
 from ppdm_sql.publish.snapshot import ROWS
 from ppdm_sql.types import ColumnType, Kind
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _HALF = 0.5
 _SOME_ROWS, _FEW_ROWS = 5, 0.01
 """Rows from which it is said that names stand in a text, and their share."""
+_OTHER_SCRIPTS = r"^[^\x00-\x{024F}]{2,}$"
 _WORD = 4
 """Letters that a word has at least: shorter ones stand anywhere."""
 
@@ -60,27 +61,64 @@ def identifiers_in_texts(snapshot: Snapshot) -> Iterator[str]:
     pairs = [(name, kept, called) for name in texts for kept, called in snapshot.identifiers]
     if not pairs:
         return
-    counts = [exp.CountIf(this=_holds_words(name, kept)) for name, kept, _ in pairs]
+    counts: list[exp.Expr] = []
+    for name, kept, _ in pairs:
+        counts += [
+            exp.CountIf(this=one) for one in (_holds_all(name, kept), _holds_words(name, kept))
+        ]
     total, *found = snapshot.counts([exp.Count(this=exp.Star()), *counts])
-    for (name, _, called), count in zip(pairs, found, strict=True):
-        if count >= _SOME_ROWS and count > _FEW_ROWS * total:
+    for at, (name, _, called) in enumerate(pairs):
+        whole, words = found[2 * at : 2 * at + 2]
+        count = max(whole, words)
+        # The whole of it is no chance; a word of it may be, as a town in an address.
+        if whole or (words >= _SOME_ROWS and words > _FEW_ROWS * total):
             yield (
                 f"{snapshot.version.entry.name}: '{name}' holds words of the IDENTIFIER '{called}' in"
-                f" {count / total:.0%} of its rows; leave it out: no check finds all names in a text"
+                f" {_share(count, total)} of its rows; leave it out: no check finds all names in a text"
             )
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count / total:.0%}" if count * 100 >= total else f"{plural(count, 'row')}"
+
+
+def _spaced(value: exp.Expr, by: str = " ") -> exp.Expr:
+    """Return the words of a text in small letters, one blank between them, or nothing."""
+    return exp.func(
+        "REGEXP_REPLACE",
+        exp.func("LOWER", exp.cast(value, "VARCHAR")),
+        *(exp.Literal.string(part) for part in (r"[^\p{L}\p{N}]+", by, "g")),
+        dialect="duckdb",
+    )
+
+
+def _holds_all(name: str, kept: str) -> exp.Expr:
+    """Whether a text holds the whole of an IDENTIFIER and more: of several words, or of other scripts.
+
+    Chinese and Japanese write no blanks.
+    """
+    blank = exp.Literal.string(" ")
+    text, whole = (_spaced(column_of(one, ROWS)) for one in (name, kept))
+    padded = [
+        exp.func("CONCAT", blank.copy(), exp.Trim(this=one), blank.copy(), dialect="duckdb")
+        for one in (text, whole)
+    ]
+    is_several = exp.func("CONTAINS", exp.Trim(this=whole.copy()), blank.copy(), dialect="duckdb")
+    plain, other = (_spaced(column_of(one, ROWS), "") for one in (name, kept))
+    is_other = exp.RegexpLike(this=other.copy(), expression=exp.Literal.string(_OTHER_SCRIPTS))
+    is_longer = exp.GT(this=exp.Length(this=plain.copy()), expression=exp.Length(this=other.copy()))
+    return exp.and_(
+        is_longer,
+        exp.or_(
+            exp.and_(is_several, exp.func("CONTAINS", *padded, dialect="duckdb")),
+            exp.and_(is_other, exp.func("CONTAINS", plain.copy(), other.copy(), dialect="duckdb")),
+        ),
+    )
 
 
 def _holds_words(name: str, kept: str) -> exp.Expr:
     """Whether a text is longer than a word of an IDENTIFIER and holds it, as a word."""
-    spaced = [
-        exp.func(
-            "REGEXP_REPLACE",
-            exp.func("LOWER", exp.cast(value, "VARCHAR")),
-            *(exp.Literal.string(part) for part in (r"[^\p{L}\p{N}]+", " ", "g")),
-            dialect="duckdb",
-        )
-        for value in (column_of(name, ROWS), column_of(kept, ROWS))
-    ]
+    spaced = [_spaced(column_of(one, ROWS)) for one in (name, kept)]
     blank = exp.Literal.string(" ")
     text = exp.func("CONCAT", blank, spaced[0], blank.copy(), dialect="duckdb")
     word = exp.to_identifier("w")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ppdm_sql.errors import PpdmError
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.groups.run import Generalizing
+from ppdm_sql.names import Name
 from ppdm_sql.release.ancestry import passed_releases
 from ppdm_sql.release.sources import Sources
 from ppdm_sql.treatments import traits_of
@@ -15,7 +16,7 @@ from ppdm_sql.treatments import traits_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ppdm_sql.names import Name, QualifiedName
+    from ppdm_sql.names import QualifiedName
     from ppdm_sql.release.releases import Releases
     from ppdm_sql.release.version import Version
     from ppdm_sql.treatments.treatment import Treatment
@@ -63,11 +64,20 @@ def inner_columns(releases: Releases, version: Version) -> Mapping[str, tuple[In
                 if release not in opened:
                     opened[release] = _open(releases, release)
             found[name.text] = tuple(
-                Inner(one, inner)
+                Inner(one, _line_of(one, inner))
                 for release, inner in sorted(passed, key=str)
                 if (one := opened[release]) is not None and not _reads(sources, one, version)
             )
     return found
+
+
+def _line_of(version: Version, column: Name) -> Name:
+    """Return the column whose line says what a column is: an end of its range is none of its own."""
+    grouping = find_grouping(version.release)
+    for one in () if grouping is None else grouping.columns:
+        if column in map(Name, (grouping.ends(one.name) if grouping else None) or ()):
+            return one.name
+    return column
 
 
 def check_below(releases: Releases, version: Version) -> None:

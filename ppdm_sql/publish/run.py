@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ppdm_sql.delivery.codebook import CODEBOOK
 from ppdm_sql.delivery.destinations import CsvFolder, DatabaseFile, ParquetFolder
+from ppdm_sql.delivery.outside_file import refuse_in_transaction
 from ppdm_sql.delivery.place import Place, target_of
 from ppdm_sql.delivery.release_info import INFO
 from ppdm_sql.delivery.workplace import workplace
@@ -66,13 +67,7 @@ def publish(
 ) -> Published:
     """Write releases to a new file or folder and put it in its place, all or nothing."""
     engine = releases.engine
-    if engine.in_transaction():
-        raise Refused(
-            "PUBLISH cannot run inside a transaction",
-            statement.span,
-            "write COMMIT before it",
-            code="in_transaction",
-        )
+    refuse_in_transaction(engine, "PUBLISH", statement.span)
     format_ = format_of(statement)
     make = _FORMATS[format_]
     _refuse_shadows(engine, statement)

@@ -160,8 +160,10 @@ def _are_one_way(one: _Way, other: _Way) -> bool:
 def _show_more_together(one: _Way, other: _Way) -> bool:
     """Whether two ways to show a column may tell more together than each alone."""
     ways = (one, other)
-    if one.is_null or other.is_null or (one.is_kept and other.is_kept):
+    if one.is_null or other.is_null:
         return False
+    if one.is_kept and other.is_kept:
+        return not (one.is_whole or other.is_whole)
     if one.is_whole or other.is_whole:
         # Beside the value nothing is left to tell. Values in rows that nobody can tell apart
         # give back what keeps their order, or how frequent they are.

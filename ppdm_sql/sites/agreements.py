@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ppdm_sql.delivery.outside_file import (
+    drafts_of,
+    put_new,
+    refuse_in_transaction,
+    write_draft,
+)
 from ppdm_sql.errors import BindError, Refused, StoreError, placed_at, suggest
 from ppdm_sql.language.unparse import treatment_text, unparse
 from ppdm_sql.names import Name
@@ -95,11 +101,12 @@ class Agreements:
                 "name a new file: no file is replaced",
                 code="target_taken",
             )
+        refuse_in_transaction(self.releases.engine, "EXPORT AGREEMENT", statement.span)
         sealed = seal(content.encode(), self.ask(True))
         try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(sealed)
+            with drafts_of([path]) as (draft,):
+                write_draft(draft, sealed, 0o600)
+                put_new(draft, path)
         except OSError as error:
             raise StoreError(
                 f"'{path}' cannot be written: {error.strerror}",

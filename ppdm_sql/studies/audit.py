@@ -18,6 +18,7 @@ from ppdm_sql.audit.report.page import style, table_of
 from ppdm_sql.audit.report.page import to_html as release_html
 from ppdm_sql.audit.report.small_counts import coarse_share, round_to_steps
 from ppdm_sql.audit.run import audit_release
+from ppdm_sql.delivery.outside_file import refuse_in_transaction
 from ppdm_sql.engine.result import Result
 from ppdm_sql.errors import Refused
 from ppdm_sql.language.syntax import AuditRelease
@@ -141,6 +142,8 @@ def audit_study(
         paths = [*paths, Path(statement.path)]
     for path in paths:
         check_file(path, statement.path_span)
+    if paths:
+        refuse_in_transaction(releases.engine, "AUDIT to a file", statement.span)
     study = open_study(releases, statement.name, statement.span)
     releases.on_stage("putting the tables together")
     figures, persons, notes = _measured(releases, study, statement)

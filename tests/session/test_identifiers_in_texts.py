@@ -43,3 +43,30 @@ def test_words_that_only_begin_alike_are_none(pupils: Owner, tmp_path: Path, col
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         pupils.publish("r.p", to=tmp_path / "a.duckdb")
+
+
+@pytest.mark.parametrize(
+    ("name", "notes"),
+    [
+        (
+            "['Kim', 'Bo', 'Li'][1 + (i % 3)::INT] || ' ' || ['Ng', 'Fox'][1 + (i % 2)::INT]",
+            "'Spoke with ' || name || ' on Monday'",
+        ),
+        ("['王伟', '李娜'][1 + (i % 2)::INT]", "'患者' || name || '今天发烧'"),
+        (
+            "'Johanna Friedrichsen ' || i",
+            "CASE WHEN i = 3 THEN 'Frau ' || name || ' kam' ELSE 'gut' END",
+        ),
+    ],
+    ids=["short words", "no blanks", "one row"],
+)
+def test_whole_names_are_found_however_they_are_written(
+    owner: Owner, tmp_path: Path, name: str, notes: str
+) -> None:
+    """Red before: published without a word."""
+    owner.execute(
+        f"CREATE TABLE p AS SELECT *, {notes} AS notes FROM (SELECT i, i AS id, {name} AS name FROM range(300) t(i));"
+        + RELEASE.format(source="p", column="notes")
+    )
+    with pytest.warns(PrivacyWarning, match="'notes' holds words of the IDENTIFIER 'name' in"):
+        owner.publish("r.p", to=tmp_path / "a.duckdb")

@@ -166,3 +166,39 @@ def test_what_it_cannot_do_is_refused(sick: Owner, statement: str, said: str) ->
     with pytest.raises(BindError, match=said):
         sick.execute(statement)
     assert sick.releases() == []
+
+
+@pytest.mark.parametrize(
+    ("rules", "generalize"),
+    [
+        ("age QUASI", "age USING ages"),
+        ("sex QUASI, age QUASI", "age USING ages, sex"),
+    ],
+    ids=["one column", "an ENUM"],
+)
+def test_every_quasi_column_may_be_generalized(
+    sick: Owner, tmp_path: Path, rules: str, generalize: str
+) -> None:
+    """Red before: an ArrowInvalid, or a refusal of the ENUM."""
+    sick.execute(
+        "CREATE TYPE sexes AS ENUM ('F', 'M'); CREATE TABLE ill AS SELECT * REPLACE (sex::sexes AS sex) FROM sick;"
+        f"CREATE RELEASE r.p FROM ill (id KEY, {rules}) GENERALIZE {generalize}"
+        " UNTIL k_map = 100 AGAINST town SUPPRESS AT MOST 5 PERCENT"
+    )
+    told = {one.figure: one.value or 0 for one in sick.figures("r.p")}
+    assert told["smallest class of the register"] >= 100
+    sick.publish("r.p", to=tmp_path / "a.duckdb")
+
+
+def test_what_no_value_of_the_column_is_counts_for_nobody(sick: Owner) -> None:
+    """Red before: ages that are no numbers counted as NULL, and a person without age fitted them."""
+    sick.execute(
+        "CREATE TABLE odd AS SELECT person, CASE WHEN person % 2 = 0 THEN 'unknown' ELSE age::VARCHAR END AS age,"
+        " town, sex FROM town;"
+        "INSERT INTO sick VALUES (100000, NULL, 'T1', 'F', 'Flu')"
+    )
+    with pytest.raises(Refused):
+        sick.execute(
+            "CREATE RELEASE r.p FROM sick (id KEY, age QUASI) GENERALIZE age USING ages LEVEL 1"
+            " UNTIL k_map = 5 AGAINST odd"
+        )

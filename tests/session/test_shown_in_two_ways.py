@@ -70,11 +70,23 @@ def test_the_column_itself_leaves_nothing_to_tell(people: Owner, tmp_path: Path)
         " (id KEY AS pseudonym(), income SENSITIVE AS round(to => 1000), again NEUTRAL)"
     )
     published(people, tmp_path, "a")
+
+
+def test_two_parts_that_are_kept_may_be_all_of_it(people: Owner, tmp_path: Path) -> None:
+    """Red before: the year and the day of the year gave every date, and nobody said so."""
     people.execute(
-        "CREATE RELEASE r.b FROM (SELECT *, month(admitted) AS m, year(admitted) AS y FROM p)"
-        " (id KEY, m NEUTRAL, y NEUTRAL)"
+        "CREATE RELEASE r.b FROM (SELECT *, dayofyear(admitted) AS d, year(admitted) AS y FROM p)"
+        " (id KEY, d NEUTRAL, y NEUTRAL)"
     )
-    published(people, tmp_path, "b")  # both are shown as they are: the owner wants it so
+    with pytest.raises(Refused, match="'d' and 'y' show one column by two rules"):
+        published(people, tmp_path, "b")
+    people.execute(
+        "CREATE RELEASE r.c FROM (SELECT *, income // 1000 AS a FROM p) (id KEY, a NEUTRAL);"
+        "CREATE RELEASE r.d FROM (SELECT *, income % 1000 AS b FROM p) (id KEY, b NEUTRAL)"
+    )
+    published(people, tmp_path, "c")
+    with pytest.raises(Refused, match="'b' and its 'a' show one column by two rules"):
+        published(people, tmp_path, "d")
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,9 @@ def test_the_values_that_alpha_names_stay_with_the_owner(people: Owner, tmp_path
     with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as client:
         (said,) = client.execute("SELECT targets FROM release_info").fetchall()
     assert said == ("k = 4, alpha(ill IN (…)) <= 0.5",)
+    for file in ("report.html", "report.json"):  # red before: it stood in the script
+        people.audit("r.p", to=[tmp_path / file])
+        assert "Measles" not in (tmp_path / file).read_text()
     people.execute("DELETE FROM people WHERE ill = 'Measles'; REFRESH RELEASE r.p")
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from ppdm_sql.audit.report.document import to_json
 from ppdm_sql.audit.report.model import Report
 from ppdm_sql.audit.report.page import to_html
 from ppdm_sql.audit.report.tables import SCHEMAS, attacks_table, figures_table, report_tables
+from ppdm_sql.delivery.outside_file import drafts_of, put_instead, write_draft
 from ppdm_sql.engine.result import Result
 from ppdm_sql.errors import PpdmError, Refused
 from ppdm_sql.names import OWNER_SCHEMA, STORE_CATALOG, Name, QualifiedName, fold
@@ -164,18 +163,14 @@ def written_beside(
     Where the block fails, or anything is ended before, nothing is left.
     """
     written = _OfRelease(report) if isinstance(report, Report) else report
-    drafts = [path.with_name(f".{path.name}.{secrets.token_hex(4)}") for path in paths]
-    try:
+    with drafts_of(paths) as drafts:
         for path, draft in zip(paths, drafts, strict=True):
             with _writing_errors(path, span):
                 _write(written, path, draft)
         yield
         for path, draft in zip(paths, drafts, strict=True):
             with _writing_errors(path, span):
-                draft.replace(path)
-    finally:
-        for draft in drafts:
-            draft.unlink(missing_ok=True)
+                put_instead(draft, path)
 
 
 @contextmanager
@@ -192,6 +187,4 @@ def _write(report: Written, path: Path, draft: Path) -> None:
     text = report.to_json() if path.suffix.lower() == ".json" else report.to_html()
     # Parameters are in an internal report: only the owner may read it.
     mode = 0o600 if report.is_internal else 0o644
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_draft(draft, text.encode(), mode)

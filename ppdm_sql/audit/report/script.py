@@ -18,11 +18,16 @@ HIDDEN = "…"
 def redacted(statement: CreateRelease) -> str:
     """Return the text of a release with arguments, conditions and queries left out.
 
-    Targets such as `k = 5` stay: a release reaches them in the open.
+    Targets such as `k = 5` stay: a release reaches them in the open. Which values one names does not.
     """
     generalize = statement.generalize
     if generalize is not None and generalize.when is not None:
         generalize = replace(generalize, when=replace(generalize.when, text=HIDDEN))
+    if generalize is not None:
+        named = (
+            replace(one, values=(HIDDEN,)) if one.values else one for one in generalize.targets
+        )
+        generalize = replace(generalize, targets=tuple(named))
     shown = replace(
         statement,
         source=_source(statement.source),

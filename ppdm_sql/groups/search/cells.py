@@ -84,7 +84,7 @@ def code_cells(
     everybody = counts * 0
     if register is not None:
         keys, texts, fixed = (
-            [pa.concat_arrays([one, other.cast(one.type)]) for one, other in zip(a, b, strict=True)]
+            [behind(one, other) for one, other in zip(a, b, strict=True)]
             for a, b in (
                 (keys, register.keys),
                 (texts, register.texts),
@@ -128,6 +128,13 @@ def code_cells(
         population,
     )
     return Coded(problem, tuple(ladders), first)
+
+
+def behind(one: pa.Array, other: pa.Array) -> pa.Array:
+    """Return an array with another behind it, in the type of the first; words of an ENUM as texts."""
+    if pa.types.is_dictionary(one.type):
+        one = one.cast(one.type.value_type)
+    return pa.concat_arrays([one, other.cast(one.type)])
 
 
 def numbered(parts: Sequence[IntArray], count: int) -> IntArray:
