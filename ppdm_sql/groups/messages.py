@@ -172,11 +172,12 @@ def _proof(grouping: Grouping, recoding: Recoding) -> list[VersionFigure]:
     loss = VersionFigure(_loss_name(grouping), recoding.loss, _sure(recoding))
     if recoding.levels is None:
         return [loss]
+    bound = VersionFigure(
+        "loss of any levels, at least", recoding.least, "what a longer search could reach"
+    )
     return [
         loss,
-        VersionFigure(
-            "loss of any levels, at least", recoding.least, "what a longer search could reach"
-        ),
+        *([] if recoding.is_proven else [bound]),
         VersionFigure("nodes of the lattice", recoding.nodes, "combinations of levels"),
         VersionFigure("nodes checked", recoding.checked, "on the data"),
         VersionFigure("nodes pruned", recoding.pruned, "excluded without reading the data"),

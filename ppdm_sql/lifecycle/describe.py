@@ -162,6 +162,13 @@ def explain_hierarchies(releases: Releases, statement: ExplainHierarchies) -> pa
         raise BindError(
             f"release '{entry.name}' has no GENERALIZE", statement.span, code="no_generalize"
         )
+    if grouping.suppresses_cells:
+        raise BindError(
+            f"'{entry.name}' suppresses cells at levels that are given: there are none to choose from",
+            statement.span,
+            "DESCRIBE RELEASE has what it did",
+            code="no_generalize",
+        )
     minimal = Generalizing(version, releases.on_stage).minimal_nodes()
     if not minimal.is_proven:
         warnings.warn(_NOT_ALL, PrivacyWarning, stacklevel=2)

@@ -68,6 +68,8 @@ def test_values_stay_as_they_are_without_a_level(people: Owner) -> None:
     done = people.interpret("r.p", "age = '*'")
     assert "single cells are * whatever their value is" in done.notes[0]
     people.execute("REFRESH RELEASE r.p")
+    with pytest.raises(BindError, match="there are none to choose from"):
+        people.execute("EXPLAIN HIERARCHIES FOR RELEASE r.p")
 
 
 def test_too_many_cells_are_refused(people: Owner) -> None:
