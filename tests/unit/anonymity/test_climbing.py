@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ppdm_sql.groups.search import Axis, K, Problem, search_optimal
+from ppdm_sql.groups.search import K, search_optimal
 from ppdm_sql.groups.search import search as searching
 from ppdm_sql.groups.search.nodes import Checked, Checker
 from tests.cases import cases
 from tests.unit.anonymity import plain
+from tests.unit.anonymity.mach2019 import read_mach2019
 from tests.unit.anonymity.tables import tables, targets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ppdm_sql.groups.search import Target
+    from ppdm_sql.groups.search import Problem, Target
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "mach2019"
 
@@ -53,34 +51,7 @@ def mach2019() -> Problem:
     """Sixteen columns, 85 million nodes."""
     if not FOLDER.exists():
         pytest.skip("../shared/data/mach2019 is not there")
-    rows = pd.read_csv(FOLDER / "mach2019.csv", sep=";", dtype=str)
-    axes, codes = [], []
-    for column in rows.columns:
-        file = FOLDER / "hierarchies" / f"mach2019_hierarchy_{column}.csv"
-        with file.open(encoding="utf-8", newline="") as lines:
-            hierarchy = {row[0]: row for row in csv.reader(lines, delimiter=";") if row}
-        code, values = pd.factorize(rows[column], sort=True)
-        levels = []
-        for level, labels in enumerate(zip(*hierarchy.values(), strict=True)):
-            leaves = pd.Series(labels).value_counts()
-            held = pd.Series([hierarchy[value][level] for value in values])
-            levels.append((pd.factorize(held)[0], held.map(leaves).to_numpy()))
-        groups, covered = zip(*levels, strict=True)
-        axes.append(
-            Axis(
-                tuple(group.astype(np.int64) for group in groups),
-                tuple(each.astype(np.int64) for each in covered),
-                len(hierarchy),
-            )
-        )
-        codes.append(code)
-    distinct, counts = np.unique(np.array(codes).T, axis=0, return_counts=True)
-    return Problem(
-        axes=tuple(axes),
-        codes=np.ascontiguousarray(distinct.T).astype(np.int64),
-        fixed=np.zeros(len(counts), dtype=np.int64),
-        rows=counts.astype(np.int64),
-    )
+    return read_mach2019(FOLDER)
 
 
 def test_sixteen_columns_take_600_checks(
