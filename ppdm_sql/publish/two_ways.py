@@ -7,9 +7,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlglot import exp
+
+from ppdm_sql.engine.sql import column_of, named
 from ppdm_sql.groups.compile import find_grouping
 from ppdm_sql.language.syntax import Role
+from ppdm_sql.lifecycle.identifying import FEWEST
 from ppdm_sql.publish.published_columns import may_be_one, traits_of_column
+from ppdm_sql.release.compile import source_table
 from ppdm_sql.release.lineage import is_unfollowed
 from ppdm_sql.store.publications import NOISE
 
@@ -21,6 +26,10 @@ if TYPE_CHECKING:
     from ppdm_sql.release.version import Version
     from ppdm_sql.store.publications import Outgoing, PublishedColumn, PublishedRelease
     from ppdm_sql.treatments.traits import Traits
+
+_ROWS = "s"
+_MANY = 10
+"""Rows of one name from which it is frequent: a person has few, a ward has many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +77,33 @@ class _Way:
     @property
     def is_one_to_one(self) -> bool:
         """Whether whoever knows all values can turn it back by their order or frequency."""
-        return not self.is_kept and not any(
-            trait.adds_noise
-            or trait.generalizes
-            or trait.shows_means
-            or trait.shows_a_part
-            or trait.shows_some_originals
-            or trait.draws_from_keys
+        is_drawn = any(
+            trait.adds_noise or trait.generalizes or trait.shows_means or trait.shows_some_originals
             for trait in self.traits
         )
+        if any(trait.draws_from_keys for trait in self.traits):
+            # Names of things that hardly repeat, such as persons, are as frequent as each other.
+            return not is_drawn and self._repeats()
+        return not (self.is_kept or is_drawn) and not any(t.shows_a_part for t in self.traits)
+
+    def _repeats(self) -> bool:
+        """Whether values are few, or stand in many rows each, so that their frequency tells them."""
+        if self.version is None:
+            return True
+        release = self.version.release
+        named_by = (
+            column.name
+            for rule in release.released_rules
+            for name, column in zip(rule.names, rule.columns, strict=True)
+            if name.text == self.column.name
+        )
+        value = column_of(next(named_by).text, _ROWS)
+        query = exp.select(
+            named(exp.Count(this=exp.Distinct(expressions=[value])), "different"),
+            named(exp.Count(this=value.copy()), "rows"),
+        ).from_(source_table(release.source, _ROWS))
+        (row,) = self.version.engine.query(query).to_pylist()
+        return bool(row["different"] < FEWEST or row["rows"] >= _MANY * row["different"])
 
     def grouped(self) -> GroupedColumn | None:
         """Return how it is generalized, where nothing asks for a number of persons in each class."""
@@ -184,6 +211,7 @@ def _show_more_together(one: _Way, other: _Way) -> bool:
             (trait.adds_noise and trait.stays_near)
             or trait.shows_means
             or trait.shows_some_originals
+            or trait.generalizes
             for trait in drawn.traits
         )
     # The same sum twice, with another constant, is the same sum; sums of groups are counted.

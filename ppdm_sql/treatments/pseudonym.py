@@ -44,7 +44,7 @@ class Pseudonym(Treatment):
     keyword = "pseudonym"
     summary = "a keyed name: equal values get equal names, only the owner can make them"
     reading = "a pseudonym: equal ones are the same original"
-    undone_by = "the owner's key; rows of one person stay linked to each other"
+    undone_by = "the owner's key; rows of one person stay linked; of few values, knowing how frequent they are"
     exactness = Exactness.LOOKUP
     traits = Traits(
         mixes_columns=False, has_secret_number=False, links_rows=True, renames=True,

@@ -26,7 +26,7 @@ def people(owner: Owner) -> Owner:
     owner.execute(
         "CREATE TABLE p AS SELECT i AS id, (20 + hash(i) % 60)::INT AS age,"
         " (20000 + hash(i + 11) % 900 * 10)::INT AS income, ['a', 'a', 'b', 'c'][1 + (hash(i + 3) % 4)::INT] AS dx,"
-        " DATE '2020-01-01' + (hash(i + 5) % 1500)::INT AS admitted FROM range(1000) t(i);"
+        " DATE '2020-01-01' + (hash(i + 5) % 1500)::INT AS admitted, i // 3 AS phone FROM range(1000) t(i);"
         "CREATE HIERARCHY h5 AS RANGES (5); CREATE HIERARCHY h4 AS RANGES (4)"
     )
     return owner
@@ -113,6 +113,10 @@ def test_two_recodings_of_one_column(
     [
         ("dx SENSITIVE AS mapping()", "dx SENSITIVE AS shuffle()", True),
         ("dx SENSITIVE AS mapping()", "dx SENSITIVE", True),
+        ("dx SENSITIVE AS pseudonym()", "dx SENSITIVE", True),
+        ("dx SENSITIVE AS fake('company')", "dx SENSITIVE", True),
+        ("dx SENSITIVE AS mapping() THEN pseudonym()", "dx SENSITIVE", True),
+        ("phone NEUTRAL AS pseudonym()", "phone NEUTRAL", False),
         ("income SENSITIVE AS translation()", "income SENSITIVE", True),
         ("income SENSITIVE AS scaling()", "income SENSITIVE", True),
         ("income SENSITIVE AS round(to => 1000)", "income SENSITIVE", False),
@@ -130,6 +134,17 @@ def test_values_that_nobody_can_link_give_back_order_and_frequency(
         with pytest.raises(Refused, match="show one column by two rules"):
             published(people, tmp_path, "b")
     else:
+        published(people, tmp_path, "b")
+
+
+def test_aliases_beside_groups_of_the_same_column(people: Owner, tmp_path: Path) -> None:
+    people.execute(
+        "CREATE HIERARCHY dxs AS TREE (('a', 'x'), ('b', 'x'), ('c', 'y'));"
+        "CREATE RELEASE r.a FROM p (id KEY, dx SENSITIVE AS mapping());"
+        "CREATE RELEASE r.b FROM p (id KEY, dx QUASI) GENERALIZE dx USING dxs LEVEL 1"
+    )
+    published(people, tmp_path, "a")
+    with pytest.raises(Refused, match="'dx' and its 'dx' show one column by two rules"):
         published(people, tmp_path, "b")
 
 
