@@ -77,6 +77,11 @@ def select_of(shown: Iterable[exp.Expr]) -> exp.Select:
     return exp.Select(expressions=list(shown))
 
 
+def data_type(text: str) -> exp.DataType:
+    """Return a type by its name; the compiled sqlglot casts to nothing else."""
+    return exp.DataType.build(text, dialect="duckdb")
+
+
 def named(tree: exp.Expr, name: str) -> exp.Expr:
     """Return an expression under a name, quoted."""
     return exp.alias_(tree, exp.to_identifier(name, quoted=True))

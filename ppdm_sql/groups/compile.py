@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import check_tree, column_of, named, table_of
+from ppdm_sql.engine.sql import check_tree, column_of, data_type, named, table_of
 from ppdm_sql.errors import InternalError
 from ppdm_sql.groups.label_ends import end_type, has_ends
 from ppdm_sql.language.syntax import Role
@@ -309,7 +309,7 @@ def _ends(
         named(
             exp.TryCast(
                 this=_if_high(grouping, column_of(end, TABLE), exp.cast(own.copy(), "VARCHAR")),
-                to=exp.var(end_type(types[name])),
+                to=data_type(end_type(types[name])),
             ),
             shown,
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import column_of, named, table_of
+from ppdm_sql.engine.sql import column_of, data_type, named, table_of
 from ppdm_sql.errors import InternalError, Refused
 from ppdm_sql.groups.compile import (
     COMBINATIONS,
@@ -147,7 +147,7 @@ def reference_query(plan: Plan, column: InputColumn, by_person: bool) -> exp.Sel
 def chosen_query(column: InputColumn) -> exp.Select:
     """Return the values of a list, the one parameter, as the column has them; NULL: it cannot."""
     listed = exp.func("UNNEST", exp.Placeholder())
-    value = exp.TryCast(this=listed, to=exp.var(comparable(column.type)))
+    value = exp.TryCast(this=listed, to=data_type(comparable(column.type)))
     return exp.select(named(value, sensitive_column(0)))
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from sqlglot import exp
 
-from ppdm_sql.engine.sql import column_of, named, table_of
+from ppdm_sql.engine.sql import column_of, data_type, named, table_of
 from ppdm_sql.errors import BindError, EngineError, InternalError, suggest
 from ppdm_sql.groups.compile import (
     COMBINATIONS,
@@ -84,7 +84,7 @@ def read_register(version: Version) -> pa.Table:
     written = {
         name: exp.TryCast(
             this=column_of(of.text, ROWS),
-            to=exp.var("VARCHAR" if type_.kind is Kind.ENUM else type_.text),
+            to=data_type("VARCHAR" if type_.kind is Kind.ENUM else type_.text),
         )
         for name, (of, type_) in columns.items()
     }
