@@ -128,10 +128,11 @@ def test_a_refresh_reads_the_register_again(sick: Owner) -> None:
     with pytest.raises(Refused):
         sick.execute(RELEASE.format(targets="k_map = 500 AGAINST town", percent=0))
     sick.execute("REFRESH RELEASE r.p; DROP RELEASE r.p")
-    tables = sick.execute(
-        "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'ppdm_owner' AND table_name LIKE 'r%'"
-    ).fetchone()
-    assert tables == (0,) or sick.releases() == []
+    left = sick.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'ppdm_owner'"
+        " AND regexp_matches(table_name, '^r[0-9]+_v')"
+    ).fetchall()
+    assert left == []  # the register's people, too
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_every_class_reaches_its_targets(
 
 @pytest.mark.parametrize("seed", range(40))
 def test_stars_are_nearly_as_few_as_they_can_be(seed: int) -> None:
-    """Against every choice of columns for every row: at most twice as many stars, mostly as many."""
+    """Against every choice of columns for every row: at most twice as many stars."""
     table = random_table(seed, 5, False, False)
     axes = table.axes[:3]
     rows = tuple(replace(row, values=row.values[:3]) for row in table.rows)
