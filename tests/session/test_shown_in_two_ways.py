@@ -137,6 +137,22 @@ def test_values_that_nobody_can_link_give_back_order_and_frequency(
         published(people, tmp_path, "b")
 
 
+def test_an_earlier_release_that_cannot_be_read_any_more_ends_no_publication(
+    people: Owner, tmp_path: Path
+) -> None:
+    people.execute(
+        "CREATE VIEW v AS SELECT id, dx, sqrt(income) AS root FROM p;"
+        "CREATE RELEASE r.a FROM v (id KEY, dx SENSITIVE AS pseudonym());"
+        "CREATE RELEASE r.b FROM p (id KEY, dx SENSITIVE)"
+    )
+    published(people, tmp_path, "a")
+    people.execute(
+        "CREATE OR REPLACE VIEW v AS SELECT id, error('gone') || dx AS dx, 1.0 AS root FROM p"
+    )
+    with pytest.warns(match="r.a"):
+        people.publish("r.b", to=tmp_path / "b.duckdb")
+
+
 def test_aliases_beside_groups_of_the_same_column(people: Owner, tmp_path: Path) -> None:
     people.execute(
         "CREATE HIERARCHY dxs AS TREE (('a', 'x'), ('b', 'x'), ('c', 'y'));"
